@@ -1,0 +1,15 @@
+// Opens any checkpoint that fsdpckpt reads; its kind is found by content, never by name.
+#pragma once
+
+#include <fsdpckpt/checkpoint.h>
+#include <fsdpckpt/error.h>
+
+#include <string>
+
+namespace fsdpckpt {
+
+/// Opens a sharded directory or a torch file. Nothing in it is executed or imported; no tensor byte is read.
+/// Throws Error(input) when it is missing, malformed or no checkpoint, Error(refused) when it is hostile, Error(io).
+Checkpoint open_checkpoint(const std::string& path);
+
+}  // namespace fsdpckpt

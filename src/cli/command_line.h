@@ -1,0 +1,54 @@
+// The command line as plain data: parsed, defaults filled in, options that exclude each other refused before a file is opened.
+#pragma once
+
+#include <fsdpckpt/convert.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fsdpckpt {
+
+enum class When : std::uint8_t { automatic, always, never };
+
+struct GlobalOptions {
+  bool quiet = false;
+  bool verbose = false;
+  bool json = false;
+  When color = When::automatic;
+  When progress = When::automatic;
+};
+
+struct ConsolidateCommand {
+  std::string source;
+  std::string target;
+  ConsolidateOptions options;
+};
+
+struct InspectCommand {
+  std::string source;
+  bool keys = false;
+  bool zero_terminated = false;
+  bool exact_bytes = false;
+  std::vector<std::string> show;
+  std::vector<std::string> keep;
+  std::vector<std::string> exclude;
+};
+
+/// Text to print instead of running a command: --help, --version.
+struct PrintCommand {
+  std::string text;
+};
+
+struct CommandLine {
+  GlobalOptions global;
+  std::string command;  ///< "consolidate", "inspect"; known even when parsing failed, for the JSON document
+  std::variant<PrintCommand, ConsolidateCommand, InspectCommand> run;
+};
+
+/// Throws Error(usage). `line.global` and `line.command` are set as far as they were understood, also then.
+void parse_command_line(int argc, const char* const* argv, CommandLine& line);
+
+}  // namespace fsdpckpt

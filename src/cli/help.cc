@@ -1,0 +1,77 @@
+#include "cli/help.h"
+
+namespace fsdpckpt {
+namespace {
+
+constexpr std::string_view kMainHelp =
+    "usage: fsdpckpt [-q | -v] [--json] [--color WHEN] [--progress WHEN] COMMAND ...\n"
+    "\n"
+    "Consolidates and inspects sharded PyTorch FSDP checkpoints. Reads the bytes itself:\n"
+    "no Python, nothing in a checkpoint is ever executed.\n"
+    "\n"
+    "commands\n"
+    "  inspect     SRC        what is in it: entries, shapes, dtypes, sizes, chunks, objects\n"
+    "  consolidate SRC [DST]  one torch file from a sharded checkpoint; DST defaults to SRC.pt\n"
+    "  help        [COMMAND]\n"
+    "\n"
+    "options\n"
+    "  -q, --quiet            only the essential        -v, --verbose   what is done, on stderr\n"
+    "  --json                 one JSON document on stdout\n"
+    "  --color, --progress    auto, always or never     --version       one line; with -v more\n"
+    "\n"
+    "examples\n"
+    "  fsdpckpt inspect ck                        what one has\n"
+    "  fsdpckpt consolidate ck full.pt            one file that torch.load takes\n"
+    "  fsdpckpt consolidate ck model.pt -k 'model.*'\n"
+    "\n"
+    "man fsdpckpt\n";
+
+constexpr std::string_view kConsolidateHelp =
+    "usage: fsdpckpt consolidate SRC [DST] [options]\n"
+    "One torch file from the sharded checkpoint in directory SRC; DST defaults to SRC.pt.\n"
+    "entries\n"
+    "  -k, --key GLOB         only entries that match; repeatable, `*` crosses dots\n"
+    "  -x, --exclude GLOB     not those; repeatable\n"
+    "  --model-only           the model's entries alone\n"
+    "  --objects POLICY       keep (default), safe, all or drop pickled Python values\n"
+    "  --keep-device          keep the cuda:N tags of tensors (default: cpu)\n"
+    "run\n"
+    "  -o, --output DST       the same as the positional\n"
+    "  -f, --force            replace DST            -n, --dry-run    check and print only\n"
+    "  -j, --threads N        I/O threads            --memory-limit SIZE   for buffers\n"
+    "  --verify               read DST back and compare before it gets its name\n"
+    "  --no-fsync             do not wait for the disk\n"
+    "  --no-checksum          convert although a checksum of SRC disagrees\n"
+    "examples\n"
+    "  fsdpckpt consolidate ck full.pt\n"
+    "  fsdpckpt consolidate ck model.pt --model-only --verify\n"
+    "  fsdpckpt consolidate ck weights.pt -x 'optimizer*' --objects drop\n"
+    "man fsdpckpt-consolidate\n";
+
+constexpr std::string_view kInspectHelp =
+    "usage: fsdpckpt inspect SRC [options]\n"
+    "What is in a sharded directory or a torch file. No tensor bytes are read.\n"
+    "\n"
+    "options\n"
+    "  --keys                 only the names, one a line; -0 ends them with NUL, raw\n"
+    "  --show LIST            of entries, objects, chunks, files (default: entries,objects)\n"
+    "  --bytes                exact sizes\n"
+    "  -k, --key GLOB         only entries that match; repeatable, `*` crosses dots\n"
+    "  -x, --exclude GLOB     not those; repeatable\n"
+    "\n"
+    "examples\n"
+    "  fsdpckpt inspect ck\n"
+    "  fsdpckpt inspect full.pt -k 'model.*' --bytes\n"
+    "  fsdpckpt --json inspect ck --show entries,chunks\n"
+    "\n"
+    "man fsdpckpt-inspect\n";
+
+}  // namespace
+
+std::string_view help_text(std::string_view command) {
+  if (command == "consolidate") return kConsolidateHelp;
+  if (command == "inspect") return kInspectHelp;
+  return kMainHelp;
+}
+
+}  // namespace fsdpckpt

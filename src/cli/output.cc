@@ -1,0 +1,36 @@
+#include "cli/output.h"
+
+#include "base/text.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace fsdpckpt {
+
+void print_answer(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (written || errno == EPIPE) return;
+  throw Error(ErrorKind::io, cat("cannot write to stdout: ", std::system_category().message(errno)));
+}
+
+void print_json(const nlohmann::ordered_json& document) { print_answer(document.dump() + "\n"); }
+
+void print_notes(const GlobalOptions& options, const std::vector<std::string>& notes) {
+  if (options.quiet || options.json) return;
+  for (const std::string& note : notes) std::fputs(cat("fsdpckpt: note: ", note, "\n").c_str(), stderr);
+}
+
+bool wants_progress(const GlobalOptions& options) {
+  if (options.progress != When::automatic) return options.progress == When::always;
+  const char* term = std::getenv("TERM");
+  const bool is_dumb = term != nullptr && std::string_view(term) == "dumb";
+  return !options.quiet && !options.json && !is_dumb && isatty(STDERR_FILENO) != 0;
+}
+
+}  // namespace fsdpckpt

@@ -1,0 +1,11 @@
+// SIGINT and SIGTERM set a flag that the executor looks at; SIGPIPE and SIGXFSZ become write errors.
+#pragma once
+
+#include <atomic>
+
+namespace fsdpckpt {
+
+/// Installs the handlers and returns the flag: 0, or the number of the signal that came.
+const std::atomic<int>& install_signal_handlers();
+
+}  // namespace fsdpckpt

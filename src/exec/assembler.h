@@ -1,0 +1,27 @@
+// Assembles the bytes of tiles and batches in one bounded buffer: pieces are read to their places, checksums are taken while the
+// bytes are hot. One per thread.
+#pragma once
+
+#include "exec/chunk_reader.h"
+#include "exec/record_work.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace fsdpckpt {
+
+class Assembler {
+ public:
+  explicit Assembler(ChunkReader& reader) : reader_(reader) {}
+
+  /// Fills `out` with bytes [begin, begin + out.size()) of the record's payload and returns their CRC-32.
+  std::uint32_t fill(RecordWork& record, std::uint64_t begin, MutableBytes out);
+
+ private:
+  void scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin, MutableBytes out);
+
+  ChunkReader& reader_;
+  std::vector<std::byte> piece_;
+};
+
+}  // namespace fsdpckpt

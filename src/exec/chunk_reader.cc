@@ -1,0 +1,125 @@
+#include "exec/chunk_reader.h"
+
+#include "base/text.h"
+#include "exec/strided.h"
+#include "zip/directory.h"
+
+#include <fsdpckpt/error.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace fsdpckpt {
+namespace {
+
+constexpr std::uint64_t kWholeItem = 64 << 10;  ///< items up to this size are read with one read
+
+std::string hex(std::uint32_t value) {
+  std::string text(8, '0');
+  for (int i = 7; i >= 0; --i, value >>= 4) text[static_cast<std::size_t>(i)] = "0123456789abcdef"[value & 15];
+  return text;
+}
+
+bool is_archive(const Source& file, const Extent& extent) {
+  std::array<std::byte, 4> magic{};
+  if (extent.length < magic.size()) return false;
+  file.read_at(extent.offset, magic);
+  return zip::starts_like_zip(magic);
+}
+
+bool covers_storage(const SourceChunk& chunk) {
+  return chunk.payload.storage_size == chunk.bytes && chunk.payload.strides.empty();
+}
+
+void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
+  if (seen == expected) return;
+  throw Error(ErrorKind::input, cat("checksum ", hex(seen), ", expected ", hex(expected), ": the stored bytes are damaged"), {},
+              "--no-checksum converts all the same");
+}
+
+}  // namespace
+
+/// A chunk that is a view of a larger storage, or not in row-major order, is checked by its whole storage record before use.
+void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) {
+  const Payload& payload = chunk.payload;
+  if (!check_crc_ || payload.crc == 0 || covers_storage(chunk)) return;
+  std::vector<std::byte> block(std::min<std::uint64_t>(payload.storage_size, 1 << 20));
+  std::uint32_t crc = 0;
+  for (std::uint64_t done = 0; done < payload.storage_size; done += block.size()) {
+    block.resize(std::min<std::uint64_t>(block.size(), payload.storage_size - done));
+    source.read_at(payload.storage_offset + done, block);
+    crc = crc32(block, crc);
+  }
+  compare_checksums(crc, payload.crc);
+}
+
+void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
+  const Extent& extent = chunk.chunk.extent;
+  item_.resize(extent.length);
+  files_.read_at(extent.file, extent.offset, item_);
+  const MemorySource item(item_);
+  chunk.payload = finder_.in_archive(item, chunk.expected);
+  check_storage(item, chunk);
+  if (chunk.payload.strides.empty()) std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
+  else gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out);
+}
+
+void ChunkReader::find_payload(SourceChunk& chunk) {
+  const Extent& extent = chunk.chunk.extent;
+  if (extent.encoding == Encoding::plain) return;
+  const auto file = files_.source(extent.file);
+  if (!is_archive(*file, extent)) {  // SerializationFormat.SAFETENSORS: one blob for all tensors of the file
+    chunk.payload = finder_.in_safetensors(*file, extent.offset, chunk.expected);
+    return;
+  }
+  const SliceSource item(*file, extent.offset, extent.length);
+  const EndsCachedSource ends(item, 4096);
+  chunk.payload = finder_.in_archive(ends, chunk.expected);
+  chunk.payload.offset += extent.offset;
+  chunk.payload.storage_offset += extent.offset;
+  check_storage(*file, chunk);
+}
+
+void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {
+  const Extent& extent = chunk.chunk.extent;
+  if (chunk.stream) return chunk.stream->read(files_, extent, chunk.expected, piece.first * item_size, out);
+  const bool is_whole = out.size() == chunk.bytes;
+  if (is_whole && extent.encoding == Encoding::torch_zip && extent.length <= kWholeItem && extent.length > out.size()) return read_small_item(chunk, out);
+  std::call_once(chunk.found, [&] { find_payload(chunk); });
+  if (chunk.payload.strides.empty()) return files_.read_at(extent.file, chunk.payload.offset + piece.first * item_size, out);
+  gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out);
+}
+
+void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes) {
+  for (SourceChunk* replica : chunk.replicas) {
+    replica_.resize(bytes.size());
+    read_bytes(*replica, item_size, piece, replica_);
+    if (std::memcmp(replica_.data(), bytes.data(), bytes.size()) == 0) continue;
+    throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ", quote(files_.path(replica->chunk.extent.file))));
+  }
+}
+
+void ChunkReader::check(SourceChunk& chunk) {
+  ++counters_.chunks;
+  counters_.replicas += chunk.replicas.size();
+  const std::uint32_t expected = chunk.stream ? chunk.stream->crc() : chunk.payload.crc;
+  if (expected == 0) ++counters_.chunks_unchecked;
+  else if (check_crc_ && (chunk.stream || covers_storage(chunk))) compare_checksums(chunk.crc.value(), expected);
+}
+
+std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {
+  try {
+    read_bytes(chunk, item_size, piece, out);
+    if (!chunk.replicas.empty()) compare_replicas(chunk, item_size, piece, out);
+    const std::uint32_t crc = crc32(out);
+    if (chunk.crc.add(piece.first * item_size, out.size(), crc)) check(chunk);
+    return crc;
+  } catch (Error& error) {
+    throw error.in_path(files_.path(chunk.chunk.extent.file))
+        .in_entry(std::string(chunk.expected.name))
+        .in_box(chunk.box.shape.empty() ? "" : box_text(chunk.chunk.offsets, chunk.chunk.sizes));
+  }
+}
+
+}  // namespace fsdpckpt

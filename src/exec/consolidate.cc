@@ -1,0 +1,104 @@
+// consolidate(): open, plan, check, run, commit, report.
+#include "base/text.h"
+#include "exec/executor.h"
+#include "exec/verified_sink.h"
+#include "formats/optimizer_repair.h"
+#include "formats/selection.h"
+#include "formats/torch_writer.h"
+#include "io/atomic_file.h"
+#include "model/coverage.h"
+
+#include <fsdpckpt/convert.h>
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace fsdpckpt {
+namespace {
+
+constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
+constexpr std::uint64_t kSmallestTile = 256 << 10;
+constexpr std::uint64_t kBestTile = 1 << 20;       // measured: fits the second-level cache with its source
+constexpr std::uint64_t kBuffersPerThread = 3;     // tile, piece, small item or replica
+
+/// Every element of every selected tensor must come from exactly one chunk, before a payload byte is read.
+void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
+  for (EntryId id = 0; id < data.index.entry_count(); ++id) {
+    const Entry entry = data.index.entry(id);
+    if (!selection.entries[id] || entry.kind != EntryKind::tensor) continue;
+    const Coverage coverage = cover(data.index, id);
+    if (coverage.problems.empty()) continue;
+    const CoverageProblem& problem = coverage.problems.front();
+    throw Error(ErrorKind::input, describe(problem, entry),
+                {.path = data.root, .entry = std::string(entry.name), .box = box_text(problem.offsets, problem.sizes)});
+  }
+}
+
+void check_places(const Checkpoint::Data& data, const std::string& target) {
+  if (!same_or_nested(data.root, target)) return;
+  throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
+              "choose a place outside the checkpoint's directory");
+}
+
+ExecutorOptions executor_options(const ConsolidateOptions& options) {
+  const std::uint64_t memory = options.memory_limit == 0 ? kDefaultMemory : options.memory_limit;
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads, .check_crc = options.check_crc, .stop = options.stop, .progress = options.progress};
+  const std::uint64_t most = std::max<std::uint64_t>(1, memory / (kBuffersPerThread * kSmallestTile));
+  result.threads = static_cast<unsigned>(std::min<std::uint64_t>(result.threads, most));
+  const std::uint64_t tile = memory / (kBuffersPerThread * result.threads) / 4096 * 4096;
+  result.tile_bytes = std::clamp(tile, kSmallestTile, kBestTile);
+  return result;
+}
+
+void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& options, ConsolidateReport& report) {
+  report.chunks = counts.chunks;
+  report.chunks_unchecked = options.check_crc ? counts.chunks_unchecked : counts.chunks;
+  report.replicas_compared = counts.replicas;
+  if (report.chunks_unchecked == 0) return;
+  report.notes.push_back(options.check_crc ? cat(report.chunks_unchecked, " of ", report.chunks, " chunks have no checksum; they were copied as they are")
+                                           : cat("no checksum of the source was compared (--no-checksum)"));
+}
+
+void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::string& target, const ConsolidateOptions& options, ConsolidateReport& report) {
+  const ExecutorOptions executor = executor_options(options);
+  spdlog::info("plan: {} records, {} bytes, {} threads, tiles of {} bytes", plan.records.size(), plan.layout.file_size(), executor.threads, executor.tile_bytes);
+  AtomicFile file(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
+  if (options.verify) {
+    VerifiedSink sink(file);
+    add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
+    sink.verify();
+  } else {
+    add_check_notes(write_torch_file(data, plan, file, executor), options, report);
+  }
+  data.file_set->check_unchanged();
+  file.commit();
+}
+
+}  // namespace
+
+ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Checkpoint::Data& data = checkpoint.data();
+  ConsolidateReport report{.target = target, .notes = data.notes};
+  check_places(data, target);
+  Selection selection = select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
+  check_coverage(data, selection);
+  for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
+  const TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
+  report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
+  report.tensors = plan.tensors;
+  report.objects = plan.objects;
+  report.tensor_bytes = plan.tensor_bytes;
+  report.file_bytes = plan.layout.file_size();
+  for (const std::string& stale : stale_temporaries(target)) report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+  if (options.dry_run) check_writable(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
+  else run(data, plan, target, options, report);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace fsdpckpt

@@ -1,0 +1,31 @@
+#include "exec/verified_sink.h"
+
+#include "base/text.h"
+
+#include <fsdpckpt/error.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace fsdpckpt {
+
+void VerifiedSink::write_at(std::uint64_t offset, Bytes bytes) {
+  file_.write_at(offset, bytes);
+  const std::uint64_t digest = XXH3_64bits(bytes.data(), bytes.size());
+  const std::lock_guard lock(mutex_);
+  written_.push_back({offset, bytes.size(), digest});
+}
+
+void VerifiedSink::verify() {
+  file_.drop_cache();
+  std::vector<std::byte> bytes;
+  for (const Written& part : written_) {
+    bytes.resize(part.length);
+    file_.read_at(part.offset, bytes);
+    if (XXH3_64bits(bytes.data(), bytes.size()) == part.digest) continue;
+    throw Error(ErrorKind::io, cat("bytes ", part.offset, "..", part.offset + part.length, " read back differ from what was written"),
+                {.path = file_.temporary_path(), .offset = part.offset});
+  }
+}
+
+}  // namespace fsdpckpt

@@ -1,0 +1,86 @@
+// Folds the classes of a DCP .metadata pickle into the packed index the moment each is complete, so that a file of
+// millions of chunks never becomes a tree. Classes and fields: torch/distributed/checkpoint/metadata.py and
+// filesystem.py, torch 2.0 to 2.15 (see fsdpckpt-formats(7)).
+#pragma once
+
+#include "io/file_set.h"
+#include "model/index.h"
+#include "pickle/machine.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fsdpckpt {
+
+/// What the fields tell of the torch that wrote the file.
+struct WriterTraits {
+  bool old_properties = false;    ///< TensorProperties in torch.distributed._shard: 2.0 to 2.2
+  bool new_properties = false;    ///< in torch.distributed.checkpoint.metadata: 2.3 and later
+  bool has_strides = false;       ///< six properties: 2.15 and later
+  bool has_storage_meta = false;  ///< 2.4 and later
+  bool has_version = false;       ///< 2.9 and later
+  bool has_extensions = false;    ///< transform descriptors: 2.7 and later
+};
+
+class DcpFolder final : public pickle::Folder {
+ public:
+  /// Adds what it reads to `index`, the files it meets to `files`.
+  DcpFolder(Index& index, FileSet& files) : index_(index), files_(files) {}
+
+  void check_global(std::string_view module, std::string_view name) override;
+  std::optional<std::uint64_t> fold_reduce(const pickle::Values& values, pickle::NodeId callable, pickle::NodeId arguments) override;
+  std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object, pickle::NodeId state) override;
+  bool take_item(const pickle::Values& values, pickle::NodeId key, pickle::NodeId value) override;
+
+  /// Matches stored items that came before their tensors. Called once after the pickle was read.
+  void finish();
+
+  [[nodiscard]] WriterTraits& traits() { return traits_; }
+  /// Stored items of chunks that the index does not list, for a note.
+  [[nodiscard]] std::uint64_t unlisted_items() const { return unlisted_items_; }
+
+ private:
+  struct Tensor {
+    DType dtype;
+    std::uint64_t shape;  ///< folded Size
+    std::uint32_t first, count;
+  };
+  struct Item {  ///< a MetadataIndex
+    std::string name;
+    EntryId entry;  ///< kNoEntry when not known yet
+    std::uint64_t hint;
+    std::optional<std::uint64_t> offsets;  ///< folded Size; nothing for objects
+  };
+  struct Waiting {
+    Item item;
+    std::uint32_t extent;
+  };
+
+  std::uint64_t fold_size(const pickle::Values& values, pickle::NodeId arguments);
+  std::uint64_t fold_chunk(const pickle::Values& values, pickle::NodeId state);
+  std::uint64_t fold_tensor(const pickle::Values& values, pickle::NodeId state);
+  std::uint64_t fold_index(const pickle::Values& values, pickle::NodeId state);
+  std::uint64_t fold_storage(const pickle::Values& values, pickle::NodeId state);
+  std::uint64_t fold_properties(const pickle::Values& values, pickle::NodeId object, pickle::NodeId state);
+  std::uint32_t copy_box(std::uint32_t box);
+  void place(const Item& item, std::uint32_t extent);
+  void unpack(std::uint64_t size, std::vector<std::int64_t>& numbers) const;
+  FileId file_of(std::string_view path);
+
+  Index& index_;
+  FileSet& files_;
+  WriterTraits traits_;
+  std::vector<Tensor> tensors_;
+  std::vector<Item> items_;
+  std::uint64_t items_taken_ = 0;
+  std::vector<Waiting> waiting_;
+  std::vector<std::vector<std::int64_t>> large_sizes_;
+  std::vector<std::int64_t> numbers_a_, numbers_b_;
+  std::string last_path_;
+  FileId last_file_ = 0;
+  std::uint64_t unlisted_items_ = 0;
+};
+
+}  // namespace fsdpckpt

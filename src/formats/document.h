@@ -1,0 +1,20 @@
+// Reads torch.save archives as documents: data.pkl as a value tree, and where the storages lie.
+#pragma once
+
+#include "model/checkpoint_data.h"
+
+#include <memory>
+#include <string>
+
+namespace fsdpckpt {
+
+/// Reads the archive that fills `extent` of `files` (torch_zip, or torch_zip_zstd, which is decoded into memory: at most
+/// kMaxDecodedDocument bytes). `name` is for messages. Throws Error(input) with the path when it is no such archive.
+std::shared_ptr<const Document> read_document(const FileSet& files, const Extent& extent, const std::string& name);
+
+inline constexpr std::uint64_t kMaxDecodedDocument = 256ULL << 20;
+
+/// The value of an object entry: read from its extent (copy `copy` of several), or the part of a document it is.
+DocumentPart read_object(const Checkpoint::Data& checkpoint, EntryId entry, std::uint64_t copy = 0);
+
+}  // namespace fsdpckpt

@@ -1,0 +1,145 @@
+#include "formats/torch_file.h"
+
+#include "base/text.h"
+#include "formats/document.h"
+#include "formats/tensor_value.h"
+
+#include <fsdpckpt/error.h>
+
+#include <algorithm>
+
+namespace fsdpckpt {
+namespace {
+
+using pickle::Kind;
+using pickle::NodeId;
+
+constexpr int kMaxDepth = 1000;
+
+/// Walks the tree of data.pkl. Shared containers are entered each time they appear; a budget ends trees that are small in
+/// the file and endless when expanded (rule P9).
+class TreeReader {
+ public:
+  TreeReader(Checkpoint::Data& data, std::shared_ptr<const Document> document)
+      : data_(data), document_(std::move(document)), values_(document_->values), budget_(1'000'000 + values_.memory()) {}
+
+  void read() { visit(document_->root, 0); }
+
+ private:
+  void visit(NodeId node, int depth) {
+    if (depth > kMaxDepth || budget_-- == 0) throw Error(ErrorKind::input, "the state dict is nested too deeply or refers to itself");
+    if (is_dict(node)) return visit_dict(node, depth);
+    if (values_.kind(node) == Kind::list && is_descended(node, depth)) return visit_list(node, depth);
+    add_leaf(node);
+  }
+
+  [[nodiscard]] bool is_dict(NodeId node) const {
+    if (values_.kind(node) == Kind::dict) return true;
+    return values_.kind(node) == Kind::object && values_.is_global(values_.object(node).callable, "collections", "OrderedDict");
+  }
+
+  [[nodiscard]] bool is_descended(NodeId list, int depth) {
+    if (depth > kMaxDepth || budget_-- == 0) return false;
+    return std::ranges::any_of(values_.items(list), [&](NodeId item) {
+      return is_dict(item) || is_tensor(item) || (values_.kind(item) == Kind::list && is_descended(item, depth + 1));
+    });
+  }
+
+  [[nodiscard]] bool is_tensor(NodeId node) const {
+    return values_.kind(node) == Kind::object && values_.kind(values_.object(node).callable) == Kind::global &&
+           values_.name(values_.object(node).callable).starts_with("_rebuild_");
+  }
+
+  void visit_dict(NodeId node, int depth) {
+    const auto items = values_.kind(node) == Kind::dict ? values_.items(node) : std::span<const NodeId>(values_.object(node).dict_items);
+    if (items.empty() && !path_.empty()) return add_leaf(node);
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+      path_.push_back(key_text(items[i]));
+      visit(items[i + 1], depth + 1);
+      path_.pop_back();
+    }
+  }
+
+  void visit_list(NodeId node, int depth) {
+    std::int64_t position = 0;
+    for (const NodeId item : values_.items(node)) {
+      path_.push_back(std::to_string(position++));
+      visit(item, depth + 1);
+      path_.pop_back();
+    }
+  }
+
+  [[nodiscard]] std::string key_text(NodeId key) const {
+    switch (values_.kind(key)) {
+      case Kind::text: return std::string(values_.text(key));
+      case Kind::integer: return std::to_string(values_.integer(key));
+      case Kind::boolean: return values_.boolean(key) ? "True" : "False";
+      case Kind::none: return "None";
+      default: return "?";
+    }
+  }
+
+  /// The path joined with dots; a second entry of that name (dots in keys) is marked.
+  [[nodiscard]] std::string name() const {
+    std::string text;
+    for (const std::string& key : path_) text += (text.empty() ? "" : ".") + key;
+    while (data_.index.find(text) < data_.index.entry_count()) text += "'";
+    return text;
+  }
+
+  void add_leaf(NodeId node) {
+    const std::string entry_name = name();
+    try {
+      const auto tensor = tensor_of(values_, node);
+      const EntryId id = tensor ? add_tensor(entry_name, *tensor) : data_.index.add_object(entry_name);
+      if (!tensor) data_.parts.emplace(id, DocumentPart{document_, node});
+      const Key key{.text = entry_name};
+      data_.tree.insert({&key, 1}, id);
+    } catch (Error& error) {
+      throw error.in_entry(entry_name);
+    }
+  }
+
+  EntryId add_tensor(const std::string& entry_name, const StoredTensor& tensor) {
+    const auto stored = document_->storages.find(tensor.storage.key);
+    const std::uint64_t declared = static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
+    if (stored == document_->storages.end() || stored->second.size != declared) {
+      throw Error(ErrorKind::input, cat("the tensor needs a record ", quote(cat("data/", tensor.storage.key)), " of ", declared, " bytes"));
+    }
+    const std::vector<std::int64_t> zeros(tensor.shape.size(), 0);
+    const std::uint32_t first = data_.index.add_box(zeros, tensor.shape);
+    const EntryId id = data_.index.add_tensor(entry_name, tensor.dtype, tensor.shape, first, 1);
+    Extent extent = stored->second.extent;
+    extent.offset += static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
+    extent.length = std::min(extent.length, byte_count(data_.index.entry(id)));
+    data_.index.place(id, 0, data_.index.add_extent(extent));
+    return id;
+  }
+
+  Checkpoint::Data& data_;
+  std::shared_ptr<const Document> document_;
+  const pickle::Values& values_;
+  std::uint64_t budget_;
+  std::vector<std::string> path_;
+};
+
+}  // namespace
+
+Checkpoint open_torch_file(const std::string& directory, const std::string& file_name) {
+  Checkpoint checkpoint;
+  Checkpoint::Data& data = checkpoint.data();
+  data.root = directory == "." ? file_name : directory + "/" + file_name;
+  data.file_set = std::make_shared<FileSet>(directory);
+  data.kind = "torch file";
+  const FileId file = data.file_set->add(file_name);
+  const Extent whole{.file = file, .encoding = Encoding::torch_zip, .offset = 0, .length = data.file_set->size(file)};
+  data.files.push_back({.path = file_name, .size = whole.length});
+  try {
+    TreeReader(data, read_document(*data.file_set, whole, data.root)).read();
+  } catch (Error& error) {
+    throw error.in_path(data.root);
+  }
+  return checkpoint;
+}
+
+}  // namespace fsdpckpt

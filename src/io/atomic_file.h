@@ -1,0 +1,71 @@
+// A file that appears whole or not at all: written under a temporary name beside its target, synced,
+// then renamed. Destroyed without commit(), it removes its temporary.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/descriptor.h"
+#include "io/sink.h"
+
+namespace fsdpckpt {
+
+struct AtomicFileOptions {
+  bool replace = false;  ///< an existing target is replaced at commit; otherwise it is Error(refused)
+  bool sync = true;      ///< fsync file and parent, and start writeback while the file is being written
+};
+
+class AtomicFile final : public PositionalSink {
+ public:
+  /// Creates `.NAME.fsdpckpt-PID-RAND.tmp` (mode 0666 & ~umask, O_EXCL) beside `target` and reserves
+  /// `size` bytes. Throws Error(refused) when the target exists and may not be replaced or is no regular file,
+  /// Error(io) when the folder is missing or not writable or has less than `size` bytes free.
+  AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options);
+  ~AtomicFile() override;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Writes inside [0, size); beyond it is Error(bug).
+  /// Also starts writeback of a 64 MiB stretch once it is complete when `sync` is set.
+  void write_at(std::uint64_t offset, Bytes bytes) override;
+  /// Reads back what was written (for verification before commit).
+  void read_at(std::uint64_t offset, MutableBytes out) const;
+  /// Drops the written pages from the cache after syncing them, so that read_at sees the disk.
+  void drop_cache();
+  /// sync, close, rename into place (RENAME_NOREPLACE unless `replace`; link+unlink where the file system
+  /// lacks it), sync the folder. After it returns the target is complete.
+  void commit();
+  [[nodiscard]] const std::string& temporary_path() const;
+
+ private:
+  struct NotCreated {};
+  AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, NotCreated);
+  void create();
+  void reserve();
+  void sync_data();
+  void close_checked();
+  void start_writeback(std::uint64_t offset, std::uint64_t length);
+
+  std::string target_;
+  std::string temporary_;
+  std::uint64_t size_;
+  AtomicFileOptions options_;
+  Descriptor descriptor_;
+  bool temporary_exists_ = false;
+  std::vector<std::atomic<std::uint64_t>> stretch_bytes_;  ///< bytes written so far per 64 MiB stretch
+};
+
+/// What a real run would refuse, without creating anything (for --dry-run): the same errors as AtomicFile's
+/// constructor.
+void check_writable(const std::string& target, std::uint64_t size, AtomicFileOptions options);
+
+/// Names in `target`'s folder that look like temporaries of interrupted runs for this target.
+std::vector<std::string> stale_temporaries(const std::string& target);
+
+/// True when the two paths name the same file or directory, or one lies inside the other (compared by device and inode
+/// of every parent, so links do not fool it). A path that does not exist is judged by its nearest existing parent.
+bool same_or_nested(const std::string& a, const std::string& b);
+
+}  // namespace fsdpckpt

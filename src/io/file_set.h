@@ -1,0 +1,63 @@
+// The files of one input directory (or one input file): opened confined to the directory, when first
+// read, at most kMaxOpenFiles at a time (least recently used is closed), read-only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/source.h"
+
+namespace fsdpckpt {
+
+inline constexpr int kMaxOpenFiles = 64;
+
+using FileId = std::uint32_t;
+
+class FileSet {
+ public:
+  /// `root` is an existing directory; every file is opened relative to it.
+  /// Throws Error(input) when it does not exist or is no directory.
+  explicit FileSet(std::string root);
+  ~FileSet();
+  FileSet(const FileSet&) = delete;
+  FileSet& operator=(const FileSet&) = delete;
+
+  /// Registers a file by its path relative to the root and returns its id; the same path gives the same id.
+  /// A path that is empty, absolute, holds NUL or a `..` component throws Error(refused). The file need not exist.
+  FileId add(const std::string& relative_path);
+
+  [[nodiscard]] std::size_t count() const;
+  /// As registered.
+  [[nodiscard]] const std::string& relative_path(FileId file) const;
+  /// root + "/" + relative path, for messages.
+  [[nodiscard]] std::string path(FileId file) const;
+  /// False when nothing is there; anything but a regular file (or a symlink to one) throws Error(refused).
+  [[nodiscard]] bool exists(FileId file) const;
+  /// Size in bytes from fstat. Throws Error(input) when the file is missing, Error(refused) when it is
+  /// no regular file, Error(io) when it cannot be opened.
+  [[nodiscard]] std::uint64_t size(FileId file) const;
+  /// pread until full; retries EINTR; a short file is Error(input), anything else Error(io). Thread-safe.
+  void read_at(FileId file, std::uint64_t offset, MutableBytes out) const;
+  /// Asks the kernel to read ahead, or to drop clean pages that will not be needed again. Never fails.
+  void will_need(FileId file, std::uint64_t offset, std::uint64_t length) const;
+  void dont_need(FileId file, std::uint64_t offset, std::uint64_t length) const;
+  /// Throws Error(io) "changed while being read" when (dev, ino, size, mtime) of any file that was opened
+  /// is no longer what it was at its first opening.
+  void check_unchanged() const;
+  /// The files read through a symbolic link, for a note.
+  [[nodiscard]] std::vector<FileId> symlinked() const;
+  /// A view of one file as a Source; the FileSet must outlive it.
+  [[nodiscard]] std::unique_ptr<Source> source(FileId file) const;
+  [[nodiscard]] const std::string& root() const;
+  /// Names of the regular files directly in the root, sorted.
+  [[nodiscard]] std::vector<std::string> list() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fsdpckpt

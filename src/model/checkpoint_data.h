@@ -1,0 +1,54 @@
+// What a Checkpoint holds: the index, the nesting, the files it reads from, and the pickled documents that its objects lie in.
+#pragma once
+
+#include "io/file_set.h"
+#include "model/index.h"
+#include "model/state_tree.h"
+#include "pickle/value.h"
+
+#include <fsdpckpt/checkpoint.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fsdpckpt {
+
+/// The bytes of one storage record of a torch.save archive.
+struct StoredStorage {
+  Extent extent;          ///< plain; for a compressed item: its extent, and `skip` bytes of decoded archive before the record
+  std::uint64_t skip = 0;
+  std::uint64_t size = 0;  ///< bytes
+  std::uint32_t crc = 0;   ///< 0: no checksum
+};
+
+/// One torch.save archive as a value: its data.pkl and where its storages lie.
+struct Document {
+  std::string name;  ///< for messages: "ck/meta.pt"
+  pickle::Values values;
+  pickle::NodeId root = pickle::kNoNode;
+  std::map<std::string, StoredStorage, std::less<>> storages;  ///< by storage key
+  std::uint64_t size = 0;                                      ///< bytes of the archive
+};
+
+/// An object entry that is a part of a larger document, as the entries of meta.pt are.
+struct DocumentPart {
+  std::shared_ptr<const Document> document;
+  pickle::NodeId node = pickle::kNoNode;
+};
+
+struct Checkpoint::Data {
+  std::string kind;    ///< "sharded checkpoint", "torch file"
+  std::string writer;  ///< "DCP as written by torch 2.9 to 2.14"; may be empty
+  std::string root;
+  Index index;
+  StateTree tree;
+  std::shared_ptr<FileSet> file_set;
+  std::vector<SourceFile> files;
+  std::vector<std::string> notes;
+  std::unordered_map<EntryId, DocumentPart> parts;  ///< object entries that are no extents of their own
+};
+
+}  // namespace fsdpckpt

@@ -1,0 +1,44 @@
+#include "report/consolidate_report.h"
+
+#include "base/text.h"
+#include "report/json_text.h"
+
+#include <array>
+#include <cstdio>
+
+namespace fsdpckpt {
+namespace {
+
+std::string decimals(double value, int digits) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  return buffer.data();
+}
+
+}  // namespace
+
+std::string consolidate_text(const ConsolidateReport& report, bool dry_run) {
+  const std::string target = escape(report.target);
+  const std::string what = cat(report.tensors, report.tensors == 1 ? " tensor, " : " tensors, ", report.objects, report.objects == 1 ? " object, " : " objects, ", human_size(report.file_bytes));
+  if (dry_run) return cat("would write ", target, ": ", what, "\n");
+  const double rate = report.seconds > 0 ? static_cast<double>(report.file_bytes) / report.seconds : 0;
+  return cat(target, ": ", what, " in ", decimals(report.seconds, report.seconds < 10 ? 2 : 1), " s (", human_size(static_cast<std::uint64_t>(rate)), "/s)\n");
+}
+
+nlohmann::ordered_json consolidate_json(const ConsolidateReport& report, bool dry_run) {
+  return {{"schema", "fsdpckpt.consolidate/1"},
+          {"ok", true},
+          {"path", json_text(report.target)},
+          {"dry_run", dry_run},
+          {"tensors", report.tensors},
+          {"objects", report.objects},
+          {"tensor_bytes", report.tensor_bytes},
+          {"file_bytes", report.file_bytes},
+          {"chunks", report.chunks},
+          {"chunks_without_checksum", report.chunks_unchecked},
+          {"replicas_compared", report.replicas_compared},
+          {"seconds", report.seconds},
+          {"notes", report.notes}};
+}
+
+}  // namespace fsdpckpt

@@ -1,0 +1,391 @@
+#include "io/file_set.h"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/error_of.h"
+#include "io/sample_bytes.h"
+#include "io/temp_dir.h"
+
+namespace fsdpckpt {
+namespace {
+
+using namespace std::string_literals;
+
+std::string read(const FileSet& files, FileId file, std::uint64_t offset, std::size_t length) {
+  std::string out(length, '\0');
+  files.read_at(file, offset, {reinterpret_cast<std::byte*>(out.data()), length});
+  return out;
+}
+
+/// How many descriptors of this process lead into `dir`, apart from the one of the directory itself.
+int open_files_in(const TempDir& dir) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    count += std::filesystem::read_symlink(entry, error).string().starts_with(dir.path() + "/") ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(FileSet, AMissingRootIsAnInputError) {
+  const Error error = error_of([] { FileSet("/nonexistent/root"); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_STREQ(error.what(), "directory is missing");
+  EXPECT_EQ(error.where().path, "/nonexistent/root");
+}
+
+TEST(FileSet, ARootThatIsAFileIsAnInputError) {
+  const TempDir dir;
+  dir.write("file", "x");
+  const Error error = error_of([&] { FileSet(dir.path("file")); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_STREQ(error.what(), "not a directory");
+}
+
+TEST(FileSet, TheSamePathGivesTheSameId) {
+  const TempDir dir;
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  const FileId b = files.add("sub/b");
+  EXPECT_NE(a, b);
+  EXPECT_EQ(files.add("a"), a);
+  EXPECT_EQ(files.count(), 2U);
+  EXPECT_EQ(files.relative_path(b), "sub/b");
+  EXPECT_EQ(files.path(b), dir.path() + "/sub/b");
+  EXPECT_EQ(files.root(), dir.path());
+}
+
+TEST(FileSet, ARootWithAFinalSlashIsNotDoubled) {
+  const TempDir dir;
+  FileSet files(dir.path() + "/");
+  EXPECT_EQ(files.path(files.add("a")), dir.path() + "/a");
+}
+
+TEST(FileSet, PathsThatLeaveTheRootAreRefused) {
+  const TempDir dir;
+  FileSet files(dir.path());
+  for (const std::string& path : {""s, "/etc/passwd"s, ".."s, "../x"s, "a/../b"s, "a/.."s, "a\0b"s}) {
+    const Error error = error_of([&] { files.add(path); });
+    EXPECT_EQ(error.kind(), ErrorKind::refused) << path;
+    EXPECT_EQ(error.where().path, dir.path());
+  }
+  EXPECT_STREQ(error_of([&] { files.add("../x"); }).what(), "file name does not stay in the directory: '../x'");
+  EXPECT_EQ(files.count(), 0U);
+}
+
+TEST(FileSet, NamesWithDotsInThemAreNotParents) {
+  const TempDir dir;
+  dir.write("..a", "1");
+  dir.write("b..", "2");
+  FileSet files(dir.path());
+  EXPECT_EQ(read(files, files.add("..a"), 0, 1), "1");
+  EXPECT_EQ(read(files, files.add("./b.."), 0, 1), "2");
+}
+
+TEST(FileSet, ReadsAnyRangeOfAFile) {
+  const TempDir dir;
+  dir.write("a", "abcdef");
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  EXPECT_EQ(files.size(a), 6U);
+  EXPECT_EQ(read(files, a, 0, 6), "abcdef");
+  EXPECT_EQ(read(files, a, 2, 3), "cde");
+  EXPECT_EQ(read(files, a, 6, 0), "");
+}
+
+TEST(FileSet, ReadingPastTheEndIsAnInputErrorThatSaysWhatIsNeeded) {
+  const TempDir dir;
+  dir.write("a", "abcdef");
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  const Error error = error_of([&] { read(files, a, 4, 3); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_STREQ(error.what(), "file is too short: bytes 4..7 are needed, it has 6");
+  EXPECT_EQ(error.where().path, dir.path("a"));
+}
+
+TEST(FileSet, OffsetsThatWouldWrapAreAnInputError) {
+  const TempDir dir;
+  dir.write("a", "abcdef");
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  EXPECT_EQ(error_of([&] { read(files, a, UINT64_MAX, 3); }).kind(), ErrorKind::input);
+}
+
+TEST(FileSet, AMissingFileIsAnInputErrorWhenItIsReadOrMeasured) {
+  const TempDir dir;
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  EXPECT_FALSE(files.exists(a));
+  const Error error = error_of([&] { read(files, a, 0, 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_STREQ(error.what(), "file is missing");
+  EXPECT_EQ(error.where().path, dir.path("a"));
+  EXPECT_EQ(error_of([&] { (void)files.size(a); }).kind(), ErrorKind::input);
+}
+
+TEST(FileSet, AFileBelowAFileOrWithAnImpossibleNameIsMissing) {
+  const TempDir dir;
+  dir.write("a", "x");
+  FileSet files(dir.path());
+  EXPECT_FALSE(files.exists(files.add("a/b")));
+  EXPECT_FALSE(files.exists(files.add(std::string(5000, 'n'))));
+}
+
+TEST(FileSet, ALinkToARegularFileIsFollowedAndReported) {
+  const TempDir outside;
+  outside.write("blob", "content");
+  const TempDir dir;
+  dir.link(outside.path("blob"), "linked");
+  dir.write("plain", "x");
+  FileSet files(dir.path());
+  const FileId plain = files.add("plain");
+  const FileId linked = files.add("linked");
+  EXPECT_TRUE(files.exists(linked));
+  EXPECT_EQ(read(files, linked, 0, 7), "content");
+  EXPECT_EQ(read(files, plain, 0, 1), "x");
+  EXPECT_EQ(files.symlinked(), std::vector<FileId>{linked});
+}
+
+TEST(FileSet, ALinkThatLeadsNowhereIsAMissingFile) {
+  const TempDir dir;
+  dir.link("nowhere", "linked");
+  FileSet files(dir.path());
+  const FileId linked = files.add("linked");
+  EXPECT_FALSE(files.exists(linked));
+  const Error error = error_of([&] { (void)files.size(linked); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_STREQ(error.what(), "file is missing: its symbolic link leads nowhere");
+}
+
+void expect_refused(const TempDir& dir, const std::string& name, const char* what) {
+  FileSet files(dir.path());
+  const FileId file = files.add(name);
+  const Error error = error_of([&] { (void)files.size(file); });
+  EXPECT_EQ(error.kind(), ErrorKind::refused) << name;
+  EXPECT_STREQ(error.what(), what) << name;
+  EXPECT_EQ(error.where().path, dir.path(name));
+  EXPECT_EQ(error_of([&] { (void)files.exists(file); }).kind(), ErrorKind::refused) << name;
+  EXPECT_EQ(error_of([&] { read(files, file, 0, 1); }).kind(), ErrorKind::refused) << name;
+}
+
+TEST(FileSet, LinksInACircleAreRefused) {
+  const TempDir dir;
+  dir.link("b", "a");
+  dir.link("a", "b");
+  expect_refused(dir, "a", "symbolic links lead in a circle");
+}
+
+TEST(FileSet, ADirectoryIsRefused) {
+  const TempDir dir;
+  dir.make_dir("sub");
+  expect_refused(dir, "sub", "not a regular file");
+}
+
+TEST(FileSet, AFifoIsRefusedWithoutWaitingForAWriter) {
+  const TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.path("fifo").c_str(), 0600), 0);
+  expect_refused(dir, "fifo", "not a regular file");
+}
+
+TEST(FileSet, ALinkToADeviceIsRefused) {
+  const TempDir dir;
+  dir.link("/dev/zero", "zero");
+  expect_refused(dir, "zero", "symbolic link does not end at a regular file");
+}
+
+TEST(FileSet, AFileBehindALinkedDirectoryIsRefused) {
+  const TempDir outside;
+  outside.write("blob", "content");
+  const TempDir dir;
+  dir.link(outside.path(), "sub");
+  expect_refused(dir, "sub/blob", "a directory on the way to the file is a symbolic link");
+}
+
+TEST(FileSet, KeepsNoMoreThanItsLimitOfFilesOpen) {
+  constexpr int kFiles = 3 * kMaxOpenFiles;
+  const TempDir dir;
+  FileSet files(dir.path());
+  for (int i = 0; i < kFiles; ++i) {
+    dir.write(std::to_string(i), std::to_string(i));
+    files.add(std::to_string(i));
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < kFiles; ++i) {
+      const std::string expected = std::to_string(i);
+      ASSERT_EQ(read(files, static_cast<FileId>(i), 0, expected.size()), expected);
+    }
+  }
+  EXPECT_EQ(open_files_in(dir), kMaxOpenFiles);
+}
+
+TEST(FileSet, TheLeastRecentlyUsedFileIsTheOneThatIsClosed) {
+  const TempDir dir;
+  FileSet files(dir.path());
+  for (int i = 0; i <= kMaxOpenFiles; ++i) {
+    dir.write(std::to_string(i), "x");
+    files.add(std::to_string(i));
+  }
+  for (FileId i = 0; i < kMaxOpenFiles; ++i) read(files, i, 0, 1);
+  read(files, 0, 0, 1);
+  read(files, kMaxOpenFiles, 0, 1);
+  // Only what is still open can be read once the names are gone.
+  dir.remove("0");
+  dir.remove("1");
+  EXPECT_EQ(read(files, 0, 0, 1), "x");
+  EXPECT_EQ(error_of([&] { read(files, 1, 0, 1); }).kind(), ErrorKind::input);
+}
+
+TEST(FileSet, ManyThreadsReadMoreFilesThanAreKeptOpen) {
+  constexpr std::size_t kFiles = kMaxOpenFiles + 20;
+  const TempDir dir;
+  FileSet files(dir.path());
+  std::vector<std::string> contents;
+  for (std::size_t i = 0; i < kFiles; ++i) {
+    contents.push_back(sample_bytes(1000 + i, static_cast<unsigned>(i)));
+    dir.write(std::to_string(i), contents.back());
+    files.add(std::to_string(i));
+  }
+  std::atomic<int> wrong{0};
+  const auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int round = 0; round < 3000; ++round) {
+      const std::size_t i = random() % kFiles;
+      const std::size_t offset = random() % 900;
+      if (read(files, static_cast<FileId>(i), offset, 100) != contents[i].substr(offset, 100)) ++wrong;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned seed = 0; seed < 4; ++seed) threads.emplace_back(work, seed);
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_NO_THROW(files.check_unchanged());
+}
+
+void expect_changed(const FileSet& files, const std::string& path) {
+  const Error error = error_of([&] { files.check_unchanged(); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_STREQ(error.what(), "changed while being read");
+  EXPECT_EQ(error.where().path, path);
+}
+
+TEST(FileSet, AFileThatGrewWhileItWasReadIsReported) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  FileSet files(dir.path());
+  read(files, files.add("a"), 0, 3);
+  EXPECT_NO_THROW(files.check_unchanged());
+  dir.write("a", "abcdef");
+  expect_changed(files, dir.path("a"));
+}
+
+TEST(FileSet, AFileThatWasReplacedByOneLikeItIsReported) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  dir.write("b", "abc");
+  std::filesystem::last_write_time(dir.path("b"), std::filesystem::last_write_time(dir.path("a")));
+  FileSet files(dir.path());
+  read(files, files.add("a"), 0, 3);
+  std::filesystem::rename(dir.path("b"), dir.path("a"));
+  expect_changed(files, dir.path("a"));
+}
+
+TEST(FileSet, AFileThatWasRewrittenInPlaceIsReported) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  std::filesystem::last_write_time(dir.path("a"),
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  FileSet files(dir.path());
+  read(files, files.add("a"), 0, 3);
+  dir.write("a", "xyz");
+  expect_changed(files, dir.path("a"));
+}
+
+TEST(FileSet, AFileThatWasRemovedIsReported) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  FileSet files(dir.path());
+  read(files, files.add("a"), 0, 3);
+  dir.remove("a");
+  expect_changed(files, dir.path("a"));
+}
+
+TEST(FileSet, FilesThatWereNeverOpenedMayChange) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  FileSet files(dir.path());
+  EXPECT_TRUE(files.exists(files.add("a")));
+  dir.write("a", "abcdef");
+  EXPECT_NO_THROW(files.check_unchanged());
+}
+
+TEST(FileSet, AFileThatShrankWhileItIsOpenIsAnIoErrorWhenRead) {
+  const TempDir dir;
+  dir.write("a", "abcdef");
+  FileSet files(dir.path());
+  const FileId a = files.add("a");
+  EXPECT_EQ(files.size(a), 6U);
+  std::filesystem::resize_file(dir.path("a"), 3);
+  const Error error = error_of([&] { read(files, a, 0, 6); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_STREQ(error.what(), "changed while being read");
+}
+
+TEST(FileSet, AFileThatChangedBetweenTwoOpeningsIsAnIoErrorWhenRead) {
+  const TempDir dir;
+  FileSet files(dir.path());
+  for (int i = 0; i <= kMaxOpenFiles; ++i) {
+    dir.write(std::to_string(i), "abc");
+    files.add(std::to_string(i));
+  }
+  for (FileId i = 0; i <= kMaxOpenFiles; ++i) read(files, i, 0, 1);
+  dir.write("0", "abcdef");
+  const Error error = error_of([&] { read(files, 0, 0, 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_STREQ(error.what(), "changed while being read");
+}
+
+TEST(FileSet, HintsNeverFail) {
+  const TempDir dir;
+  dir.write("a", "abc");
+  FileSet files(dir.path());
+  for (const FileId file : {files.add("a"), files.add("missing")}) {
+    EXPECT_NO_THROW(files.will_need(file, 0, 100));
+    EXPECT_NO_THROW(files.dont_need(file, 0, UINT64_MAX));
+  }
+  EXPECT_EQ(read(files, 0, 0, 3), "abc");
+}
+
+TEST(FileSet, ASourceIsAViewOfOneFile) {
+  const TempDir dir;
+  dir.write("a", "abcdef");
+  FileSet files(dir.path());
+  const std::unique_ptr<Source> source = files.source(files.add("a"));
+  std::array<std::byte, 3> out;
+  source->read_at(2, out);
+  EXPECT_EQ(as_text(out), "cde");
+  EXPECT_EQ(source->size(), 6U);
+  EXPECT_EQ(source->name(), dir.path("a"));
+}
+
+TEST(FileSet, ListsRegularFilesAndLinksToSomeInOrder) {
+  const TempDir dir;
+  dir.write("b", "");
+  dir.write("a", "");
+  dir.write(".metadata", "");
+  dir.make_dir("sub");
+  dir.link("a", "c");
+  dir.link("sub", "d");
+  dir.link("nowhere", "e");
+  ASSERT_EQ(::mkfifo(dir.path("fifo").c_str(), 0600), 0);
+  const FileSet files(dir.path());
+  EXPECT_EQ(files.list(), (std::vector<std::string>{".metadata", "a", "b", "c"}));
+  EXPECT_EQ(files.list().size(), 4U);  // a second listing starts at the front again
+}
+
+}  // namespace
+}  // namespace fsdpckpt
