@@ -21,8 +21,9 @@ enum class EntryKind : std::uint8_t { tensor, object };
 enum class Encoding : std::uint8_t {
   torch_zip,       ///< a whole torch.save archive of one value (DCP's items)
   torch_zip_zstd,  ///< the same, as a zstd stream (DCP extension stream.zstd/1)
-  safetensors,     ///< a safetensors blob starts at `offset`; the entry's FQN is looked up in its header; `length` is the tensor's
-  plain,           ///< the tensor's row-major bytes themselves
+  safetensors,  ///< a safetensors blob starts at `offset`; the entry's FQN is looked up in its header; `length` is the
+                ///< tensor's
+  plain,        ///< the tensor's row-major bytes themselves
 };
 
 /// Where bytes lie: a byte range of one of the checkpoint's files.
@@ -45,9 +46,9 @@ struct Chunk {
 struct Entry {
   std::string_view name;  ///< FQN: the path joined with dots
   EntryKind kind = EntryKind::tensor;
-  DType dtype = DType::float32;          ///< tensors only
-  std::span<const std::int64_t> shape;   ///< tensors only; empty for a 0-dim tensor
-  std::uint64_t chunk_count = 0;         ///< tensors: chunks, replicas and empty ones included; objects: stored copies
+  DType dtype = DType::float32;         ///< tensors only
+  std::span<const std::int64_t> shape;  ///< tensors only; empty for a 0-dim tensor
+  std::uint64_t chunk_count = 0;        ///< tensors: chunks, replicas and empty ones included; objects: stored copies
 };
 
 /// One of the files that hold the bytes.

@@ -25,14 +25,14 @@ struct ConsolidateOptions {
   std::vector<std::string> exclude;  ///< globs over FQNs
   bool model_only = false;
   ObjectPolicy objects = ObjectPolicy::keep;
-  bool keep_device = false;       ///< keep cuda:N tags of storages; otherwise they are written as cpu
-  bool replace = false;           ///< an existing target is replaced
-  bool dry_run = false;           ///< plan and check only
-  bool verify = false;            ///< read back what was written and compare before it is renamed into place
-  bool sync = true;               ///< fsync file and folder
-  bool check_crc = true;          ///< compare source checksums
-  unsigned threads = 0;           ///< 0: one a core
-  std::uint64_t memory_limit = 0;  ///< bytes for buffers; 0: 64 MiB
+  bool keep_device = false;                ///< keep cuda:N tags of storages; otherwise they are written as cpu
+  bool replace = false;                    ///< an existing target is replaced
+  bool dry_run = false;                    ///< plan and check only
+  bool verify = false;                     ///< read back what was written and compare before it is renamed into place
+  bool sync = true;                        ///< fsync file and folder
+  bool check_crc = true;                   ///< compare source checksums
+  unsigned threads = 0;                    ///< 0: one a core
+  std::uint64_t memory_limit = 0;          ///< bytes for buffers; 0: 64 MiB
   const std::atomic<int>* stop = nullptr;  ///< a signal number ends the run with Error(interrupted or terminated)
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< bytes; called from one worker at a time
 };
@@ -43,15 +43,15 @@ struct ConsolidateReport {
   std::uint64_t objects = 0;
   std::uint64_t tensor_bytes = 0;
   std::uint64_t file_bytes = 0;
-  std::uint64_t chunks = 0;              ///< chunks copied
-  std::uint64_t chunks_unchecked = 0;    ///< of these, without a checksum to compare
+  std::uint64_t chunks = 0;            ///< chunks copied
+  std::uint64_t chunks_unchecked = 0;  ///< of these, without a checksum to compare
   std::uint64_t replicas_compared = 0;
   double seconds = 0;
   std::vector<std::string> notes;
 };
 
-/// Writes `checkpoint` as one torch file at `target`, which appears whole or not at all. Every element of every tensor must come
-/// from exactly one chunk: Error(input) naming entry and box otherwise, before a payload byte is read.
+/// Writes `checkpoint` as one torch file at `target`, which appears whole or not at all. Every element of every tensor
+/// must come from exactly one chunk: Error(input) naming entry and box otherwise, before a payload byte is read.
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options);
 
 }  // namespace fsdpckpt

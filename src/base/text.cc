@@ -1,4 +1,4 @@
-// escape and quote; the other functions of text.h are in sizes.cc, glob.cc and nearest.cc.
+// escape and quote; the other functions of text.h are in sizes.cc, glob.cc, nearest.cc and shell_word.cc.
 #include "base/text.h"
 
 #include "base/utf8.h"

@@ -13,8 +13,10 @@ namespace fsdpckpt {
 inline void append_text(std::string& to, std::string_view part) { to.append(part); }
 inline void append_text(std::string& to, char part) { to.push_back(part); }
 template <class T>
-  requires(std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>)
-void append_text(std::string& to, T part) { to.append(std::to_string(part)); }
+requires(std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>) void append_text(std::string& to,
+                                                                                                T part) {
+  to.append(std::to_string(part));
+}
 
 /// The parts one after the other: strings, characters, integers.
 template <class... Parts>
@@ -30,6 +32,9 @@ std::string escape(std::string_view text);
 
 /// escape(text) between single quotes, cut to 200 characters with an ellipsis.
 std::string quote(std::string_view text);
+
+/// `text` as one word of a shell, for a command that a user may copy; like escape(), it drives no terminal.
+std::string shell_word(std::string_view text);
 
 /// "0 B", "1023 B", "1.2 KiB", "6.6 GiB": binary units, one decimal, no decimals for bytes.
 std::string human_size(std::uint64_t bytes);

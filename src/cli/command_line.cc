@@ -1,22 +1,26 @@
 #include "cli/command_line.h"
 
-#include "base/text.h"
-#include "cli/help.h"
-
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <string_view>
+
+#include "base/text.h"
+#include "cli/help.h"
+#include "cli/usage.h"
 
 namespace fsdpckpt {
 namespace {
 
-const std::map<std::string, When> kWhen = {{"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
-const std::map<std::string, ObjectPolicy> kPolicies = {
-    {"keep", ObjectPolicy::keep}, {"safe", ObjectPolicy::safe}, {"all", ObjectPolicy::all}, {"drop", ObjectPolicy::drop}};
+constexpr std::array<std::pair<std::string_view, When>, 3> kWhen = {
+    {{"auto", When::automatic}, {"always", When::always}, {"never", When::never}}};
+constexpr std::array<std::pair<std::string_view, ObjectPolicy>, 4> kPolicies = {{{"keep", ObjectPolicy::keep},
+                                                                                 {"safe", ObjectPolicy::safe},
+                                                                                 {"all", ObjectPolicy::all},
+                                                                                 {"drop", ObjectPolicy::drop}}};
+const std::vector<std::string_view> kShow = {"entries", "objects", "chunks", "files"};
 
 /// Two options that exclude each other.
 struct Exclusion {
@@ -39,7 +43,9 @@ struct Parsed {
   std::string help_command;
   ConsolidateCommand consolidate;
   InspectCommand inspect;
-  std::string output, memory_limit;
+  std::string color = "auto", progress = "auto", objects = "keep";
+  std::string output, threads, memory_limit;
+  std::vector<std::string> show;
   bool no_fsync = false, no_checksum = false;
 };
 
@@ -60,23 +66,36 @@ class Parser {
       app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
       line_.command = command();
+      line_.global.json |= std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
       if (parsed_.help) return print(help_text(command()));
-      explain(error);
+      explain(error, app_, line_.command);
     }
     line_.command = command();
-    if (parsed_.help || line_.command == "help") return print(help_text(line_.command == "help" ? parsed_.help_command : line_.command));
+    if (parsed_.help || line_.command == "help") return print_help();
     if (parsed_.version) return print(line_.global.verbose ? kVersionVerbose : kVersion);
     if (line_.command.empty()) throw Error(ErrorKind::usage, "no command was given", {}, "fsdpckpt help");
     check_exclusions();
-    finish();
+    finish_globals();
+    if (line_.command == "inspect")
+      finish_inspect();
+    else
+      finish_consolidate();
   }
 
  private:
   static constexpr std::string_view kVersion = "fsdpckpt " FSDPCKPT_VERSION "\n";
-  static constexpr std::string_view kVersionVerbose =
-      "fsdpckpt " FSDPCKPT_VERSION "\nreads:  DCP directories of torch 2.0 to 2.15, meta.pt, torch files (zip)\nwrites: torch files (zip)\nLibTorch: not needed\n";
+  static constexpr std::string_view kVersionVerbose = "fsdpckpt " FSDPCKPT_VERSION
+                                                      "\nreads:  DCP directories of torch 2.0 to 2.15, meta.pt, torch "
+                                                      "files (zip)\nwrites: torch files (zip)\nLibTorch: not needed\n";
 
   void print(std::string_view text) { line_.run = PrintCommand{std::string(text)}; }
+
+  void print_help() {
+    const std::string& about = parsed_.help_command;
+    if (line_.command != "help") return print(help_text(line_.command));
+    if (!about.empty() && !is_command(about)) throw_unknown_command(about);
+    print(help_text(about));
+  }
 
   void add_globals() {
     app_.add_flag("-h,--help", parsed_.help);
@@ -84,80 +103,55 @@ class Parser {
     app_.add_flag("-q,--quiet", line_.global.quiet);
     app_.add_flag("-v,--verbose", line_.global.verbose);
     app_.add_flag("--json", line_.global.json);
-    app_.add_option("--color", line_.global.color)->transform(CLI::CheckedTransformer(kWhen).description("auto|always|never"));
-    app_.add_option("--progress", line_.global.progress)->transform(CLI::CheckedTransformer(kWhen).description("auto|always|never"));
+    app_.add_option("--color", parsed_.color);
+    app_.add_option("--progress", parsed_.progress);
+    forbid_flag_values(app_);
   }
 
   void add_consolidate() {
     CLI::App* sub = app_.add_subcommand("consolidate");
     ConsolidateOptions& options = parsed_.consolidate.options;
-    sub->add_option("SRC", parsed_.consolidate.source)->required();
+    sub->add_option("SRC", parsed_.consolidate.source);
     sub->add_option("DST", parsed_.consolidate.target);
     sub->add_option("-o,--output,--output_file", parsed_.output);  // the last is Lightning's spelling
     sub->add_option("-k,--key", options.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", options.exclude)->take_all()->expected(1);
     sub->add_flag("--model-only", options.model_only);
-    sub->add_option("--objects", options.objects)->transform(CLI::CheckedTransformer(kPolicies).description("keep|safe|all|drop"));
+    sub->add_option("--objects", parsed_.objects);
     sub->add_flag("--keep-device", options.keep_device);
-    sub->add_option("-j,--threads", options.threads)->check(CLI::Range(1U, 1024U))->envname("FSDPCKPT_THREADS");
-    sub->add_option("--memory-limit", parsed_.memory_limit)->envname("FSDPCKPT_MEMORY_LIMIT");
+    sub->add_option("-j,--threads", parsed_.threads);
+    sub->add_option("--memory-limit", parsed_.memory_limit);
     sub->add_flag("-n,--dry-run", options.dry_run);
     sub->add_flag("-f,--force", options.replace);
     sub->add_flag("--verify", options.verify);
     sub->add_flag("--no-fsync", parsed_.no_fsync);
     sub->add_flag("--no-checksum", parsed_.no_checksum);
+    forbid_flag_values(*sub);
   }
 
   void add_inspect() {
     CLI::App* sub = app_.add_subcommand("inspect");
     InspectCommand& inspect = parsed_.inspect;
-    sub->add_option("SRC", inspect.source)->required();
+    sub->add_option("SRC", inspect.source);
     sub->add_flag("--keys", inspect.keys);
-    sub->add_flag("-0,--null", inspect.zero_terminated)->needs("--keys");
+    sub->add_flag("-0,--null", inspect.zero_terminated);
     sub->add_flag("--bytes", inspect.exact_bytes);
-    sub->add_option("--show", inspect.show)->delimiter(',')->expected(1)->check(CLI::IsMember({"entries", "objects", "chunks", "files"}));
+    sub->add_option("--show", parsed_.show)->take_all()->expected(1);
     sub->add_option("-k,--key", inspect.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", inspect.exclude)->take_all()->expected(1);
+    forbid_flag_values(*sub);
+  }
+
+  /// `--force=no` would be read as a wish that is easily misunderstood.
+  static void forbid_flag_values(CLI::App& app) {
+    for (CLI::Option* option : app.get_options()) {
+      if (option->get_items_expected_max() == 0) option->disable_flag_override();
+    }
   }
 
   [[nodiscard]] std::string command() const {
     const auto subcommands = app_.get_subcommands();
     return subcommands.empty() ? std::string() : subcommands.front()->get_name();
-  }
-
-  /// CLI11's errors in this program's words, with the nearest command or option.
-  [[noreturn]] void explain(const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) explain_extra(app_.remaining(true));
-    std::string text = error.what();
-    std::ranges::replace(text, '\n', ' ');
-    if (!text.empty()) text[0] = static_cast<char>(text.starts_with("SRC") || text.starts_with("DST") ? text[0] : std::tolower(text[0]));
-    const std::string name = command();
-    throw Error(ErrorKind::usage, escape(text), {}, name.empty() ? "fsdpckpt help" : cat("fsdpckpt help ", name));
-  }
-
-  [[noreturn]] void explain_extra(const std::vector<std::string>& extras) {
-    const std::string extra = extras.empty() ? "" : extras.front();
-    const std::string name = command();
-    const bool is_option = extra.starts_with("-") && extra.size() > 1;
-    const std::vector<std::string> candidates = is_option ? option_names() : std::vector<std::string>{"consolidate", "inspect", "help"};
-    const std::vector<std::string_view> views(candidates.begin(), candidates.end());
-    const std::string_view near = nearest(extra.substr(0, extra.find('=')), views);
-    const std::string help = name.empty() ? "fsdpckpt help" : cat("fsdpckpt help ", name);
-    if (is_option) throw Error(ErrorKind::usage, cat("unknown option ", quote(extra)), {}, near.empty() ? help : std::string(near));
-    if (!name.empty()) throw Error(ErrorKind::usage, cat("one argument too many: ", quote(extra)), {}, help);
-    throw Error(ErrorKind::usage, cat("unknown command ", quote(extra)), {}, near.empty() ? help : cat("fsdpckpt ", near));
-  }
-
-  [[nodiscard]] std::vector<std::string> option_names() const {
-    std::vector<std::string> names;
-    const auto add = [&](const CLI::App* app) {
-      for (const CLI::Option* option : app->get_options()) {
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-      }
-    };
-    add(&app_);
-    for (const CLI::App* sub : app_.get_subcommands()) add(sub);
-    return names;
   }
 
   [[nodiscard]] bool is_given(std::string_view option) const {
@@ -177,27 +171,77 @@ class Parser {
     }
   }
 
-  void finish() {
-    if (line_.command == "inspect") {
-      line_.run = parsed_.inspect;
-      return;
+  void check_source(const std::string& source) const {
+    if (source.empty()) throw Error(ErrorKind::usage, "no SRC was given", {}, help_command(line_.command));
+  }
+
+  void finish_globals() {
+    line_.global.color = choose(kWhen, parsed_.color, "--color");
+    line_.global.progress = choose(kWhen, parsed_.progress, "--progress");
+  }
+
+  void finish_inspect() {
+    InspectCommand& command = parsed_.inspect;
+    check_source(command.source);
+    if (command.zero_terminated && !command.keys)
+      throw Error(ErrorKind::usage, "-0 is for --keys only", {},
+                  "fsdpckpt inspect --keys -0 " + shell_word(command.source));
+    for (const std::string& list : parsed_.show) add_shown(list, command.show);
+    line_.run = command;
+  }
+
+  static void add_shown(std::string_view list, std::vector<std::string>& show) {
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      const std::string_view word = list.substr(at, end - at);
+      if (std::ranges::find(kShow, word) == kShow.end()) throw_no_choice(word, "--show", kShow);
+      show.emplace_back(word);
+      at = end + 1;
     }
+  }
+
+  void finish_consolidate() {
     ConsolidateCommand& command = parsed_.consolidate;
+    check_source(command.source);
     if (!parsed_.output.empty()) command.target = parsed_.output;
-    if (command.target.empty()) command.target = default_target(command.source);
-    if (command.target.ends_with(".safetensors") || command.target.ends_with("/")) {
-      throw Error(ErrorKind::usage, "only torch files can be written: the name must not end in .safetensors or /", {.path = command.target});
-    }
-    if (!parsed_.memory_limit.empty()) command.options.memory_limit = parse_size(parsed_.memory_limit, "--memory-limit");
+    check_target(command);
+    command.options.objects = choose(kPolicies, parsed_.objects, "--objects");
+    if (const auto threads = value_of(parsed_.threads, "--threads", "FSDPCKPT_THREADS"))
+      command.options.threads = parse_threads(threads->text, threads->from);
+    if (const auto limit = value_of(parsed_.memory_limit, "--memory-limit", "FSDPCKPT_MEMORY_LIMIT"))
+      command.options.memory_limit = parse_size(limit->text, limit->from);
     command.options.sync = !parsed_.no_fsync;
     command.options.check_crc = !parsed_.no_checksum;
     line_.run = command;
   }
 
+  void check_target(ConsolidateCommand& command) const {
+    if (command.target.empty() && (is_given("DST") || is_given("--output")))
+      throw Error(ErrorKind::usage, "the name of DST is empty");
+    if (command.target.empty()) command.target = default_target(command.source);
+    if (command.target.ends_with(".safetensors") || command.target.ends_with("/")) {
+      throw Error(ErrorKind::usage, "only torch files can be written: the name must not end in .safetensors or /",
+                  {.path = command.target});
+    }
+  }
+
+  struct Given {
+    std::string_view text, from;
+  };
+  /// The option's value or else the variable's; an empty variable is as good as none.
+  [[nodiscard]] std::optional<Given> value_of(const std::string& given, const char* option,
+                                              const char* variable) const {
+    if (is_given(option)) return Given{given, option};
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return Given{value, variable};
+  }
+
   /// SRC.pt, beside SRC.
   static std::string default_target(std::string source) {
     while (source.size() > 1 && source.ends_with('/')) source.pop_back();
-    if (source == "." || source == ".." || source.ends_with("/.") || source.ends_with("/..")) source = std::filesystem::weakly_canonical(source).string();
+    if (source == "." || source == ".." || source.ends_with("/.") || source.ends_with("/.."))
+      source = std::filesystem::weakly_canonical(source).string();
     return source + ".pt";
   }
 

@@ -1,4 +1,5 @@
-// The command line as plain data: parsed, defaults filled in, options that exclude each other refused before a file is opened.
+// The command line as plain data: parsed, defaults filled in, options that exclude each other refused before a file is
+// opened.
 #pragma once
 
 #include <fsdpckpt/convert.h>

@@ -1,3 +1,5 @@
+#include <fsdpckpt/open.h>
+
 #include "base/exit_code.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -6,15 +8,13 @@
 #include "report/consolidate_report.h"
 #include "report/progress.h"
 
-#include <fsdpckpt/open.h>
-
 namespace fsdpckpt {
 
 int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& command) {
   Checkpoint checkpoint = open_checkpoint(command.source);
   if (checkpoint.kind() != "sharded checkpoint") {
-    throw Error(ErrorKind::input, cat("there is nothing to consolidate: it is a ", checkpoint.kind(), " already"), {.path = command.source},
-                cat("fsdpckpt inspect ", command.source));
+    throw Error(ErrorKind::input, cat("there is nothing to consolidate: it is a ", checkpoint.kind(), " already"),
+                {.path = command.source}, cat("fsdpckpt inspect ", shell_word(command.source)));
   }
   ConsolidateOptions options = command.options;
   options.stop = &install_signal_handlers();
@@ -25,8 +25,10 @@ int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& comma
     report = consolidate(checkpoint, command.target, options);
   }
   print_notes(global, report.notes);
-  if (global.json) print_json(consolidate_json(report, options.dry_run));
-  else if (!global.quiet) print_answer(consolidate_text(report, options.dry_run));
+  if (global.json)
+    print_json(consolidate_json(report, options.dry_run));
+  else if (!global.quiet)
+    print_answer(consolidate_text(report, options.dry_run));
   return kExitDone;
 }
 

@@ -1,11 +1,11 @@
 #include "cli/logging.h"
 
-#include "base/text.h"
-
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 
@@ -15,7 +15,8 @@ void start_logging(const GlobalOptions& options) {
   if (!options.verbose && wanted != nullptr && *wanted != '\0') {
     level = spdlog::level::from_str(wanted);
     if (level == spdlog::level::off && std::string_view(wanted) != "off") {
-      throw Error(ErrorKind::usage, cat("FSDPCKPT_LOG is ", quote(wanted), ": trace, debug, info, warn, error or off were expected"));
+      throw Error(ErrorKind::usage,
+                  cat("FSDPCKPT_LOG is ", quote(wanted), ": trace, debug, info, warn, error or off were expected"));
     }
   }
   auto logger = spdlog::stderr_logger_mt("fsdpckpt");

@@ -5,8 +5,8 @@
 
 namespace fsdpckpt {
 
-/// Sends spdlog to stderr: level info with -v, otherwise as FSDPCKPT_LOG says (trace, debug, info, warn, error, off), by default off.
-/// Throws Error(usage) for another value of FSDPCKPT_LOG.
+/// Sends spdlog to stderr: level info with -v, otherwise as FSDPCKPT_LOG says (trace, debug, info, warn, error, off),
+/// by default off. Throws Error(usage) for another value of FSDPCKPT_LOG.
 void start_logging(const GlobalOptions& options);
 
 }  // namespace fsdpckpt

@@ -1,14 +1,14 @@
 // fsdpckpt: parse, run one command, map every failure to one message and one exit code.
+#include <cstdio>
+#include <exception>
+#include <new>
+
 #include "base/exit_code.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/logging.h"
 #include "cli/output.h"
 #include "report/error_report.h"
-
-#include <cstdio>
-#include <exception>
-#include <new>
 
 namespace {
 
@@ -26,8 +26,11 @@ int run(const CommandLine& line) {
 int fail(const CommandLine& line, const Error& error) {
   std::fputs(error_text(error).c_str(), stderr);
   if (line.global.json) {
-    const std::string schema = "fsdpckpt." + (line.command.empty() ? std::string("error") : line.command) + "/1";
-    std::fputs((nlohmann::ordered_json{{"schema", schema}, {"ok", false}, {"error", error_json(error)}}.dump() + "\n").c_str(), stdout);
+    const std::string schema =
+        "fsdpckpt." + (line.command.empty() || line.command == "help" ? std::string("error") : line.command) + "/1";
+    std::fputs(
+        (nlohmann::ordered_json{{"schema", schema}, {"ok", false}, {"error", error_json(error)}}.dump() + "\n").c_str(),
+        stdout);
     std::fflush(stdout);
   }
   return exit_code(error.kind());

@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include "base/text.h"
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <unistd.h>
+#include "base/text.h"
 
 namespace fsdpckpt {
 

@@ -1,12 +1,11 @@
 // What every command prints: the answer on stdout, checked; notes and warnings on stderr.
 #pragma once
 
-#include "cli/command_line.h"
-
 #include <nlohmann/json.hpp>
-
 #include <string>
 #include <vector>
+
+#include "cli/command_line.h"
 
 namespace fsdpckpt {
 

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM set a flag that the executor looks at; SIGPIPE and SIGXFSZ become write errors.
+// SIGINT, SIGTERM and SIGHUP set a flag that the executor looks at; SIGPIPE and SIGXFSZ become write errors.
 #pragma once
 
 #include <atomic>

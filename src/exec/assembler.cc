@@ -1,12 +1,13 @@
 #include "exec/assembler.h"
 
-#include "base/text.h"
-
 #include <cstring>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 
-void Assembler::scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin, MutableBytes out) {
+void Assembler::scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin,
+                        MutableBytes out) {
   piece_.resize(piece.count * item_size);
   reader_.read(chunk, item_size, piece, piece_);
   for_each_run(chunk.box, piece, [&](const Run& run) {
@@ -15,11 +16,16 @@ void Assembler::scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece
 }
 
 std::uint32_t Assembler::fill(RecordWork& record, std::uint64_t begin, MutableBytes out) {
+  if (record.text() != nullptr) {
+    std::memcpy(out.data(), record.text()->data() + begin, out.size());
+    return crc32(out);
+  }
   const std::uint32_t item_size = record.item_size();
   const std::uint64_t first = begin / item_size, end = first + out.size() / item_size;
   std::uint32_t crc = 0;
   std::uint64_t filled = 0;
-  bool in_order = true;  // so far each piece was one run right behind the one before: their checksums combine to the tile's
+  bool in_order =
+      true;  // so far each piece was one run right behind the one before: their checksums combine to the tile's
   record.for_each_piece(first, end, [&](SourceChunk& chunk, const Piece& piece) {
     const auto place = single_run(chunk.box, piece);
     if (!place) {

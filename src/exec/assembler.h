@@ -1,12 +1,12 @@
-// Assembles the bytes of tiles and batches in one bounded buffer: pieces are read to their places, checksums are taken while the
-// bytes are hot. One per thread.
+// Assembles the bytes of tiles and batches in one bounded buffer: pieces are read to their places, checksums are taken
+// while the bytes are hot. One per thread.
 #pragma once
-
-#include "exec/chunk_reader.h"
-#include "exec/record_work.h"
 
 #include <cstdint>
 #include <vector>
+
+#include "exec/chunk_reader.h"
+#include "exec/record_work.h"
 
 namespace fsdpckpt {
 

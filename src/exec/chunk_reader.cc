@@ -1,14 +1,14 @@
 #include "exec/chunk_reader.h"
 
-#include "base/text.h"
-#include "exec/strided.h"
-#include "zip/directory.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+
+#include "base/text.h"
+#include "exec/strided.h"
+#include "zip/directory.h"
 
 namespace fsdpckpt {
 namespace {
@@ -34,13 +34,15 @@ bool covers_storage(const SourceChunk& chunk) {
 
 void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
   if (seen == expected) return;
-  throw Error(ErrorKind::input, cat("checksum ", hex(seen), ", expected ", hex(expected), ": the stored bytes are damaged"), {},
+  throw Error(ErrorKind::input,
+              cat("checksum ", hex(seen), ", expected ", hex(expected), ": the stored bytes are damaged"), {},
               "--no-checksum converts all the same");
 }
 
 }  // namespace
 
-/// A chunk that is a view of a larger storage, or not in row-major order, is checked by its whole storage record before use.
+/// A chunk that is a view of a larger storage, or not in row-major order, is checked by its whole storage record before
+/// use.
 void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) {
   const Payload& payload = chunk.payload;
   if (!check_crc_ || payload.crc == 0 || covers_storage(chunk)) return;
@@ -61,8 +63,10 @@ void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
   const MemorySource item(item_);
   chunk.payload = finder_.in_archive(item, chunk.expected);
   check_storage(item, chunk);
-  if (chunk.payload.strides.empty()) std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
-  else gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out);
+  if (chunk.payload.strides.empty())
+    std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
+  else
+    gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out);
 }
 
 void ChunkReader::find_payload(SourceChunk& chunk) {
@@ -85,9 +89,11 @@ void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const 
   const Extent& extent = chunk.chunk.extent;
   if (chunk.stream) return chunk.stream->read(files_, extent, chunk.expected, piece.first * item_size, out);
   const bool is_whole = out.size() == chunk.bytes;
-  if (is_whole && extent.encoding == Encoding::torch_zip && extent.length <= kWholeItem && extent.length > out.size()) return read_small_item(chunk, out);
+  if (is_whole && extent.encoding == Encoding::torch_zip && extent.length <= kWholeItem && extent.length > out.size())
+    return read_small_item(chunk, out);
   std::call_once(chunk.found, [&] { find_payload(chunk); });
-  if (chunk.payload.strides.empty()) return files_.read_at(extent.file, chunk.payload.offset + piece.first * item_size, out);
+  if (chunk.payload.strides.empty())
+    return files_.read_at(extent.file, chunk.payload.offset + piece.first * item_size, out);
   gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out);
 }
 
@@ -96,7 +102,8 @@ void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, 
     replica_.resize(bytes.size());
     read_bytes(*replica, item_size, piece, replica_);
     if (std::memcmp(replica_.data(), bytes.data(), bytes.size()) == 0) continue;
-    throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ", quote(files_.path(replica->chunk.extent.file))));
+    throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ",
+                                      quote(files_.path(replica->chunk.extent.file))));
   }
 }
 
@@ -104,8 +111,10 @@ void ChunkReader::check(SourceChunk& chunk) {
   ++counters_.chunks;
   counters_.replicas += chunk.replicas.size();
   const std::uint32_t expected = chunk.stream ? chunk.stream->crc() : chunk.payload.crc;
-  if (expected == 0) ++counters_.chunks_unchecked;
-  else if (check_crc_ && (chunk.stream || covers_storage(chunk))) compare_checksums(chunk.crc.value(), expected);
+  if (expected == 0)
+    ++counters_.chunks_unchecked;
+  else if (check_crc_ && (chunk.stream || covers_storage(chunk)))
+    compare_checksums(chunk.crc.value(), expected);
 }
 
 std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {
@@ -114,7 +123,10 @@ std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, con
     if (!chunk.replicas.empty()) compare_replicas(chunk, item_size, piece, out);
     const std::uint32_t crc = crc32(out);
     if (chunk.crc.add(piece.first * item_size, out.size(), crc)) check(chunk);
-    return crc;
+    const LazyBits& lazy = chunk.stream ? chunk.stream->lazy() : chunk.payload.lazy;
+    if (!lazy.conjugate && !lazy.negate) return crc;
+    apply_lazy_bits(lazy, chunk.expected.dtype, out);
+    return crc32(out);
   } catch (Error& error) {
     throw error.in_path(files_.path(chunk.chunk.extent.file))
         .in_entry(std::string(chunk.expected.name))

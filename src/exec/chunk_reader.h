@@ -1,13 +1,13 @@
-// Reads pieces of chunks: finds the payload once, reads small items whole, checks the stored checksum when the last piece of
-// a chunk has come by. One per thread.
+// Reads pieces of chunks: finds the payload once, reads small items whole, checks the stored checksum when the last
+// piece of a chunk has come by. One per thread.
 #pragma once
-
-#include "exec/record_work.h"
-#include "io/file_set.h"
 
 #include <atomic>
 #include <cstdint>
 #include <vector>
+
+#include "exec/record_work.h"
+#include "io/file_set.h"
 
 namespace fsdpckpt {
 
@@ -20,10 +20,11 @@ struct ReadCounters {
 
 class ChunkReader {
  public:
-  ChunkReader(const FileSet& files, bool check_crc, ReadCounters& counters) : files_(files), check_crc_(check_crc), counters_(counters) {}
+  ChunkReader(const FileSet& files, bool check_crc, ReadCounters& counters)
+      : files_(files), check_crc_(check_crc), counters_(counters) {}
 
-  /// Fills `out` with the piece's elements and returns their CRC-32. Throws Error(input) naming the file when the item is not
-  /// what the metadata says, its checksum disagrees, or a replica holds other bytes.
+  /// Fills `out` with the piece's elements and returns their CRC-32. Throws Error(input) naming the file when the item
+  /// is not what the metadata says, its checksum disagrees, or a replica holds other bytes.
   std::uint32_t read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out);
 
  private:

@@ -1,4 +1,11 @@
 // consolidate(): open, plan, check, run, commit, report.
+#include <fsdpckpt/convert.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/log.h"
 #include "base/text.h"
 #include "exec/executor.h"
 #include "exec/verified_sink.h"
@@ -8,21 +15,13 @@
 #include "io/atomic_file.h"
 #include "model/coverage.h"
 
-#include <fsdpckpt/convert.h>
-
-#include <spdlog/spdlog.h>
-
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 namespace fsdpckpt {
 namespace {
 
 constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
 constexpr std::uint64_t kSmallestTile = 256 << 10;
-constexpr std::uint64_t kBestTile = 1 << 20;       // measured: fits the second-level cache with its source
-constexpr std::uint64_t kBuffersPerThread = 3;     // tile, piece, small item or replica
+constexpr std::uint64_t kBestTile = 1 << 20;    // measured: fits the second-level cache with its source
+constexpr std::uint64_t kBuffersPerThread = 3;  // tile, piece, small item or replica
 
 /// Every element of every selected tensor must come from exactly one chunk, before a payload byte is read.
 void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
@@ -46,7 +45,10 @@ void check_places(const Checkpoint::Data& data, const std::string& target) {
 ExecutorOptions executor_options(const ConsolidateOptions& options) {
   const std::uint64_t memory = options.memory_limit == 0 ? kDefaultMemory : options.memory_limit;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads, .check_crc = options.check_crc, .stop = options.stop, .progress = options.progress};
+  ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads,
+                         .check_crc = options.check_crc,
+                         .stop = options.stop,
+                         .progress = options.progress};
   const std::uint64_t most = std::max<std::uint64_t>(1, memory / (kBuffersPerThread * kSmallestTile));
   result.threads = static_cast<unsigned>(std::min<std::uint64_t>(result.threads, most));
   const std::uint64_t tile = memory / (kBuffersPerThread * result.threads) / 4096 * 4096;
@@ -59,13 +61,16 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
   report.chunks_unchecked = options.check_crc ? counts.chunks_unchecked : counts.chunks;
   report.replicas_compared = counts.replicas;
   if (report.chunks_unchecked == 0) return;
-  report.notes.push_back(options.check_crc ? cat(report.chunks_unchecked, " of ", report.chunks, " chunks have no checksum; they were copied as they are")
+  report.notes.push_back(options.check_crc ? cat(report.chunks_unchecked, " of ", report.chunks,
+                                                 " chunks have no checksum; they were copied as they are")
                                            : cat("no checksum of the source was compared (--no-checksum)"));
 }
 
-void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::string& target, const ConsolidateOptions& options, ConsolidateReport& report) {
+void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::string& target,
+         const ConsolidateOptions& options, ConsolidateReport& report) {
   const ExecutorOptions executor = executor_options(options);
-  spdlog::info("plan: {} records, {} bytes, {} threads, tiles of {} bytes", plan.records.size(), plan.layout.file_size(), executor.threads, executor.tile_bytes);
+  log_info(cat("plan: ", plan.records.size(), " records, ", plan.layout.file_size(), " bytes, ", executor.threads,
+               " threads, tiles of ", executor.tile_bytes, " bytes"));
   AtomicFile file(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
   if (options.verify) {
     VerifiedSink sink(file);
@@ -75,7 +80,9 @@ void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::str
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
+  log_info(cat("written: ", file.temporary_path()));
   file.commit();
+  log_info(cat("in place: ", target));
 }
 
 }  // namespace
@@ -85,7 +92,8 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
   Checkpoint::Data& data = checkpoint.data();
   ConsolidateReport report{.target = target, .notes = data.notes};
   check_places(data, target);
-  Selection selection = select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
+  Selection selection =
+      select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
   check_coverage(data, selection);
   for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
   const TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
@@ -94,9 +102,12 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
   report.objects = plan.objects;
   report.tensor_bytes = plan.tensor_bytes;
   report.file_bytes = plan.layout.file_size();
-  for (const std::string& stale : stale_temporaries(target)) report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
-  if (options.dry_run) check_writable(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
-  else run(data, plan, target, options, report);
+  for (const std::string& stale : stale_temporaries(target))
+    report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+  if (options.dry_run)
+    check_writable(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
+  else
+    run(data, plan, target, options, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -1,10 +1,5 @@
 #include "exec/executor.h"
 
-#include "exec/assembler.h"
-#include "exec/chunk_reader.h"
-#include "exec/record_work.h"
-#include "plan/tiles.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
@@ -16,13 +11,24 @@
 #include <optional>
 #include <thread>
 
+#include "exec/assembler.h"
+#include "exec/chunk_reader.h"
+#include "exec/record_work.h"
+#include "plan/tiles.h"
+
 namespace fsdpckpt {
 namespace {
 
 class Executor {
  public:
-  Executor(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink, const ExecutorOptions& options)
-      : checkpoint_(checkpoint), plan_(plan), sink_(sink), options_(options), jobs_(checkpoint, plan, options.tile_bytes), crcs_(plan.records.size()) {}
+  Executor(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink,
+           const ExecutorOptions& options)
+      : checkpoint_(checkpoint),
+        plan_(plan),
+        sink_(sink),
+        options_(options),
+        jobs_(checkpoint, plan, options.tile_bytes),
+        crcs_(plan.records.size()) {}
 
   ExecutorCounts run() {
     std::vector<std::thread> threads;
@@ -42,8 +48,10 @@ class Executor {
       std::vector<std::byte> buffer;
       std::shared_ptr<RecordWork> record;
       while (const auto job = take(record)) {
-        if (job->is_batch) write_batch(*job, assembler, buffer);
-        else write_tiles(*job, *record, assembler, buffer);
+        if (job->is_batch)
+          write_batch(*job, assembler, buffer);
+        else
+          write_tiles(*job, *record, assembler, buffer);
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -59,7 +67,8 @@ class Executor {
     if (failed_) return std::nullopt;
     const auto job = jobs_.next();
     if (job && !job->is_batch) {
-      if (job->begin == 0) current_ = std::make_shared<RecordWork>(checkpoint_, plan_.records[job->record], size_of(job->record));
+      if (job->begin == 0)
+        current_ = std::make_shared<RecordWork>(checkpoint_, plan_.records[job->record], size_of(job->record));
       record = current_;
     }
     return job;
@@ -95,21 +104,13 @@ class Executor {
     buffer.resize(last.data + last.size - start);
     for (std::uint32_t i = job.record; i < job.record_end; ++i) {
       const MutableBytes payload = MutableBytes(buffer).subspan(records[i].data - start, records[i].size);
-      crcs_[i] = fill_record(plan_.records[i], assembler, payload);
+      RecordWork record(checkpoint_, plan_.records[i], records[i].size);
+      crcs_[i] = assembler.fill(record, 0, payload);
       const std::string header = plan_.layout.local_header(i, crcs_[i]);
       std::memcpy(buffer.data() + (records[i].header - start), header.data(), header.size());
     }
     sink_.write_at(start, buffer);
     report(buffer.size());
-  }
-
-  std::uint32_t fill_record(const OutputRecord& record, Assembler& assembler, MutableBytes payload) {
-    if (record.source == OutputRecord::Source::text) {
-      std::memcpy(payload.data(), record.text.data(), payload.size());
-      return crc32(payload);
-    }
-    RecordWork work(checkpoint_, record, payload.size());
-    return assembler.fill(work, 0, payload);
   }
 
   void report(std::uint64_t bytes) {
@@ -136,7 +137,8 @@ class Executor {
 
 }  // namespace
 
-ExecutorCounts write_torch_file(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink, const ExecutorOptions& options) {
+ExecutorCounts write_torch_file(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink,
+                                const ExecutorOptions& options) {
   return Executor(checkpoint, plan, sink, options).run();
 }
 

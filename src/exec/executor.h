@@ -1,13 +1,13 @@
-// Fills the records of a planned torch file: threads take tiles and batches from one sequence, assemble them and write them to
-// their places. Memory is buffers in flight, whatever the checkpoint's size.
+// Fills the records of a planned torch file: threads take tiles and batches from one sequence, assemble them and write
+// them to their places. Memory is buffers in flight, whatever the checkpoint's size.
 #pragma once
-
-#include "formats/torch_writer.h"
-#include "io/sink.h"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+
+#include "formats/torch_writer.h"
+#include "io/sink.h"
 
 namespace fsdpckpt {
 
@@ -25,7 +25,9 @@ struct ExecutorCounts {
   std::uint64_t replicas = 0;
 };
 
-/// Writes all of the file: records, local headers, central directory. The first error of any thread stops all and is thrown.
-ExecutorCounts write_torch_file(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink, const ExecutorOptions& options);
+/// Writes all of the file: records, local headers, central directory. The first error of any thread stops all and is
+/// thrown.
+ExecutorCounts write_torch_file(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink,
+                                const ExecutorOptions& options);
 
 }  // namespace fsdpckpt

@@ -1,18 +1,25 @@
 #include "exec/record_work.h"
 
-#include "base/text.h"
-#include "model/coverage.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "model/coverage.h"
+
 namespace fsdpckpt {
 
-RecordWork::RecordWork(const Checkpoint::Data& checkpoint, const OutputRecord& record, std::uint64_t size) : crc_(size) {
+RecordWork::RecordWork(const Checkpoint::Data& checkpoint, const OutputRecord& record, std::uint64_t size)
+    : crc_(size) {
+  if (record.source == OutputRecord::Source::text) {
+    text_ = &record.text;
+    return;
+  }
   name_ = checkpoint.index.entry(record.entry).name;
-  if (record.source == OutputRecord::Source::storage) add_storage(record.storage);
-  else add_tensor(checkpoint, record.entry);
+  if (record.source == OutputRecord::Source::storage)
+    add_storage(record.storage);
+  else
+    add_tensor(checkpoint, record.entry);
 }
 
 SourceChunk& RecordWork::new_chunk(const Entry& entry, const Chunk& chunk) {
@@ -37,7 +44,8 @@ void RecordWork::add_tensor(const Checkpoint::Data& data, EntryId id) {
   item_size_ = fsdpckpt::item_size(entry.dtype);
   const Coverage coverage = cover(data.index, id);
   if (!coverage.problems.empty()) {
-    throw Error(ErrorKind::input, describe(coverage.problems.front(), entry), {.path = data.root, .entry = std::string(entry.name)});
+    throw Error(ErrorKind::input, describe(coverage.problems.front(), entry),
+                {.path = data.root, .entry = std::string(entry.name)});
   }
   std::size_t replica = 0;
   for (std::size_t i = 0; i < coverage.chunks.size(); ++i) {
@@ -53,8 +61,13 @@ void RecordWork::add_storage(const StoredStorage& storage) {
   storage_shape_ = static_cast<std::int64_t>(storage.size);
   if (storage.size == 0) return;
   const Entry entry{.name = name_, .dtype = DType::uint8, .shape = {&storage_shape_, 1}};
-  SourceChunk& chunk = new_chunk(entry, {.offsets = {&storage_offset_, 1}, .sizes = {&storage_shape_, 1}, .is_stored = true, .extent = storage.extent});
-  chunk.payload = {.offset = storage.extent.offset, .storage_offset = storage.extent.offset, .storage_size = storage.size, .crc = storage.crc};
+  SourceChunk& chunk = new_chunk(
+      entry,
+      {.offsets = {&storage_offset_, 1}, .sizes = {&storage_shape_, 1}, .is_stored = true, .extent = storage.extent});
+  chunk.payload = {.offset = storage.extent.offset,
+                   .storage_offset = storage.extent.offset,
+                   .storage_size = storage.size,
+                   .crc = storage.crc};
   if (chunk.stream) chunk.stream->set_storage(storage.skip, storage.size, storage.crc);
   order(chunk);
 }

@@ -2,18 +2,18 @@
 // bytes were found and how much of its checksum is known. Shared by the threads that fill tiles of the record.
 #pragma once
 
-#include "exec/stream_chunk.h"
-#include "formats/payload.h"
-#include "formats/torch_writer.h"
-#include "io/crc32.h"
-#include "plan/pieces.h"
-
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <vector>
+
+#include "exec/stream_chunk.h"
+#include "formats/payload.h"
+#include "formats/torch_writer.h"
+#include "io/crc32.h"
+#include "plan/pieces.h"
 
 namespace fsdpckpt {
 
@@ -24,11 +24,11 @@ struct SourceChunk {
   BoxInTensor box;
   std::uint64_t bytes = 0;  ///< of its elements
 
-  std::once_flag found;     ///< guards payload
-  Payload payload;          ///< offsets are the file's
+  std::once_flag found;                 ///< guards payload
+  Payload payload;                      ///< offsets are the file's
   std::unique_ptr<StreamChunk> stream;  ///< compressed chunks: read by one thread, front to back
   Crc32Parts crc;
-  std::vector<SourceChunk*> replicas;   ///< other copies of the same box, compared with this one
+  std::vector<SourceChunk*> replicas;  ///< other copies of the same box, compared with this one
 
   explicit SourceChunk(std::uint64_t size) : bytes(size), crc(size) {}
 };
@@ -38,7 +38,8 @@ class RecordWork {
   /// Throws Error(input) naming entry and box when the chunks do not tile the tensor.
   RecordWork(const Checkpoint::Data& checkpoint, const OutputRecord& record, std::uint64_t size);
 
-  [[nodiscard]] std::string_view entry_name() const { return name_; }
+  /// The bytes of a record that was made here, null for others.
+  [[nodiscard]] const std::string* text() const { return text_; }
   [[nodiscard]] std::uint32_t item_size() const { return item_size_; }
   [[nodiscard]] Crc32Parts& crc() { return crc_; }
   /// Calls `use(chunk, piece)` for every chunk with elements in [begin, end) of the tensor.
@@ -62,7 +63,8 @@ class RecordWork {
   void order(SourceChunk& chunk);
   [[nodiscard]] std::size_t first_reaching(std::uint64_t begin) const;
 
-  std::string_view name_;
+  const std::string* text_ = nullptr;
+  std::string_view name_;  ///< FQN of the entry, for messages
   std::uint32_t item_size_ = 1;
   std::int64_t storage_shape_ = 0, storage_offset_ = 0;  ///< a storage is a tensor of bytes in one chunk
   std::deque<SourceChunk> chunks_;

@@ -1,14 +1,14 @@
 #include "exec/stream_chunk.h"
 
-#include "base/text.h"
-#include "exec/strided.h"
-#include "formats/tensor_value.h"
-#include "pickle/machine.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "base/text.h"
+#include "exec/strided.h"
+#include "formats/tensor_value.h"
+#include "pickle/machine.h"
 
 namespace fsdpckpt {
 namespace {
@@ -20,14 +20,18 @@ constexpr std::uint64_t kMaxReordered = 256ULL << 20;
 StreamChunk::StreamChunk() = default;
 StreamChunk::~StreamChunk() = default;
 
-void StreamChunk::set_storage(std::uint64_t skip, std::uint64_t size, std::uint32_t crc) { storage_ = Storage{skip, size, crc}; }
+void StreamChunk::set_storage(std::uint64_t skip, std::uint64_t size, std::uint32_t crc) {
+  storage_ = Storage{skip, size, crc};
+}
 
 void StreamChunk::open(const FileSet& files, const Extent& extent, const ExpectedChunk& expected) {
   file_ = files.source(extent.file);
   item_ = std::make_unique<SliceSource>(*file_, extent.offset, extent.length);
   bytes_ = std::make_unique<ZstdReader>(*item_);
-  if (storage_) bytes_->skip(storage_->skip);
-  else find_tensor(expected);
+  if (storage_)
+    bytes_->skip(storage_->skip);
+  else
+    find_tensor(expected);
 }
 
 /// Walks the archive's local headers to the tensor's record; data.pkl, which comes first, says which it is.
@@ -40,16 +44,20 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
     const std::uint64_t begin = bytes_->offset();
     if (header_.name.ends_with("/data.pkl")) {
       tensor = tensor_of(values, pickle::Machine().read(*bytes_, values));
-      if (header_.has_descriptor) archive_->read_descriptor(header_, bytes_->offset() - begin);
-      else if (bytes_->offset() - begin != header_.size) throw Error(ErrorKind::input, "the item's pickle ends early");
+      if (header_.has_descriptor)
+        archive_->read_descriptor(header_, bytes_->offset() - begin);
+      else if (bytes_->offset() - begin != header_.size)
+        throw Error(ErrorKind::input, "the item's pickle ends early");
     } else if (tensor && header_.name.ends_with(cat("/data/", tensor->storage.key))) {
       break;
     } else {
       archive_->skip_payload(header_);
     }
   }
-  if (!tensor || header_.name.find("/data/") == std::string::npos) throw Error(ErrorKind::input, "the item holds no tensor");
+  if (!tensor || header_.name.find("/data/") == std::string::npos)
+    throw Error(ErrorKind::input, "the item holds no tensor");
   check_item(expected, tensor->dtype, tensor->shape);
+  lazy_ = tensor->lazy;
   const std::uint32_t element = item_size(tensor->dtype);
   size_ = static_cast<std::uint64_t>(tensor->storage.element_count) * item_size(tensor->storage.dtype);
   const std::uint64_t skipped = static_cast<std::uint64_t>(tensor->storage_offset) * element;
@@ -60,15 +68,18 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
   bytes_->skip(skipped);
 }
 
-void StreamChunk::make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides, std::uint64_t storage_offset, std::uint64_t storage_size) {
-  if (storage_size > kMaxReordered) throw Error(ErrorKind::input, "unsupported: a compressed, non-contiguous chunk of more than 256 MiB");
+void StreamChunk::make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides,
+                                 std::uint64_t storage_offset, std::uint64_t storage_size) {
+  if (storage_size > kMaxReordered)
+    throw Error(ErrorKind::input, "unsupported: a compressed, non-contiguous chunk of more than 256 MiB");
   std::vector<std::byte> storage(storage_size);
   bytes_->read(storage);
   dense_ = gather(MemorySource(storage), {.offset = storage_offset, .strides = strides}, expected);
   has_own_checksum_ = false;
 }
 
-void StreamChunk::read(const FileSet& files, const Extent& extent, const ExpectedChunk& expected, std::uint64_t offset, MutableBytes out) {
+void StreamChunk::read(const FileSet& files, const Extent& extent, const ExpectedChunk& expected, std::uint64_t offset,
+                       MutableBytes out) {
   if (!bytes_) open(files, extent, expected);
   if (!dense_.empty()) {
     std::memcpy(out.data(), dense_.data() + offset, out.size());

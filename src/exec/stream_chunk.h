@@ -1,16 +1,16 @@
-// A compressed chunk: its item is a zstd stream, which can only be decoded front to back. Pieces are asked for in ascending
-// order by one thread; each byte is decoded once.
+// A compressed chunk: its item is a zstd stream, which can only be decoded front to back. Pieces are asked for in
+// ascending order by one thread; each byte is decoded once.
 #pragma once
-
-#include "formats/payload.h"
-#include "io/byte_reader.h"
-#include "io/file_set.h"
-#include "zip/forward_reader.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "formats/payload.h"
+#include "io/byte_reader.h"
+#include "io/file_set.h"
+#include "zip/forward_reader.h"
 
 namespace fsdpckpt {
 
@@ -19,12 +19,17 @@ class StreamChunk {
   StreamChunk();
   ~StreamChunk();
 
-  /// The bytes are a storage record of an object's archive, `skip` decoded bytes behind its start, instead of the one tensor.
+  /// The bytes are a storage record of an object's archive, `skip` decoded bytes behind its start, instead of the one
+  /// tensor.
   void set_storage(std::uint64_t skip, std::uint64_t size, std::uint32_t crc);
 
   /// Fills `out` with the chunk's bytes from `offset` on; offsets ascend from call to call without overlap.
   /// Throws Error(input) when the stream is broken or the item is not what the metadata says.
-  void read(const FileSet& files, const Extent& extent, const ExpectedChunk& expected, std::uint64_t offset, MutableBytes out);
+  void read(const FileSet& files, const Extent& extent, const ExpectedChunk& expected, std::uint64_t offset,
+            MutableBytes out);
+
+  /// What is still to be done to the elements that read() gives.
+  [[nodiscard]] const LazyBits& lazy() const { return lazy_; }
 
   /// The checksum of the payload, after its last byte was read; 0 when there is none.
   std::uint32_t crc();
@@ -32,7 +37,8 @@ class StreamChunk {
  private:
   void open(const FileSet& files, const Extent& extent, const ExpectedChunk& expected);
   void find_tensor(const ExpectedChunk& expected);
-  void make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides, std::uint64_t storage_offset, std::uint64_t storage_size);
+  void make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides,
+                      std::uint64_t storage_offset, std::uint64_t storage_size);
 
   struct Storage {
     std::uint64_t skip, size;
@@ -47,6 +53,7 @@ class StreamChunk {
   std::uint64_t at_ = 0;    ///< next byte of the chunk
   std::uint64_t size_ = 0;  ///< bytes of the storage record
   bool has_own_checksum_ = true;
+  LazyBits lazy_;
   std::vector<std::byte> dense_;  ///< a non-contiguous chunk, put in order
 };
 

@@ -12,7 +12,8 @@ constexpr std::uint64_t kReadAtOnce = 8 << 20;
 /// Walks the elements of a piece in row-major order and knows where each lies in the storage.
 class Walk {
  public:
-  Walk(const Payload& payload, const ExpectedChunk& chunk, const Piece& piece) : payload_(payload), chunk_(chunk), left_(piece.count) {
+  Walk(const Payload& payload, const ExpectedChunk& chunk, const Piece& piece)
+      : payload_(payload), chunk_(chunk), left_(piece.count) {
     std::uint64_t element = piece.first;
     for (std::size_t dim = chunk.sizes.size(); dim-- > 0;) {
       const auto size = static_cast<std::uint64_t>(chunk.sizes[dim]);
@@ -58,7 +59,8 @@ Stretch stretch_of(const Payload& payload, const ExpectedChunk& chunk, const Pie
 
 }  // namespace
 
-void gather_piece(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece, MutableBytes out) {
+void gather_piece(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece,
+                  MutableBytes out) {
   const std::uint32_t size = item_size(chunk.dtype);
   const Stretch stretch = stretch_of(payload, chunk, piece);
   std::byte* to = out.data();

@@ -1,8 +1,8 @@
 #include "exec/verified_sink.h"
 
-#include "base/text.h"
-
 #include <fsdpckpt/error.h>
+
+#include "base/text.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -23,7 +23,8 @@ void VerifiedSink::verify() {
     bytes.resize(part.length);
     file_.read_at(part.offset, bytes);
     if (XXH3_64bits(bytes.data(), bytes.size()) == part.digest) continue;
-    throw Error(ErrorKind::io, cat("bytes ", part.offset, "..", part.offset + part.length, " read back differ from what was written"),
+    throw Error(ErrorKind::io,
+                cat("bytes ", part.offset, "..", part.offset + part.length, " read back differ from what was written"),
                 {.path = file_.temporary_path(), .offset = part.offset});
   }
 }

@@ -1,13 +1,13 @@
-// Remembers a digest of everything written through it, so that it can be read back and compared before the file is renamed
-// into place (--verify).
+// Remembers a digest of everything written through it, so that it can be read back and compared before the file is
+// renamed into place (--verify).
 #pragma once
-
-#include "io/atomic_file.h"
-#include "io/sink.h"
 
 #include <cstdint>
 #include <mutex>
 #include <vector>
+
+#include "io/atomic_file.h"
+#include "io/sink.h"
 
 namespace fsdpckpt {
 
@@ -16,7 +16,8 @@ class VerifiedSink final : public PositionalSink {
   explicit VerifiedSink(AtomicFile& file) : file_(file) {}
 
   void write_at(std::uint64_t offset, Bytes bytes) override;
-  /// Reads everything back from the disk and compares the digests (XXH3, 64 bits). Throws Error(io) naming the first byte range that differs.
+  /// Reads everything back from the disk and compares the digests (XXH3, 64 bits). Throws Error(io) naming the first
+  /// byte range that differs.
   void verify();
 
  private:

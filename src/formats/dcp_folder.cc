@@ -1,12 +1,12 @@
 #include "formats/dcp_folder.h"
 
-#include "base/text.h"
-#include "formats/packed_size.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <array>
+
+#include "base/text.h"
+#include "formats/packed_size.h"
 
 namespace fsdpckpt {
 namespace {
@@ -36,7 +36,8 @@ bool is_folded(const Values& values, NodeId node, Tag tag) {
 /// The payload of a folded field of `state`; anything else is malformed metadata.
 std::uint64_t folded_field(const Values& values, NodeId state, std::string_view field, Tag tag) {
   const NodeId node = values.find(state, field);
-  if (!is_folded(values, node, tag)) throw Error(ErrorKind::input, cat("field ", quote(field), " is missing or of another type"));
+  if (!is_folded(values, node, tag))
+    throw Error(ErrorKind::input, cat("field ", quote(field), " is missing or of another type"));
   return payload(values.folded(node));
 }
 
@@ -50,12 +51,14 @@ std::uint64_t size_field(const Values& values, NodeId state, std::string_view fi
 
 /// Names a .metadata may mention. Nothing is resolved; the list keeps surprises out (rule P1).
 bool is_listed(std::string_view module, std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kPlanner = {"SavePlan", "WriteItem", "WriteItemType", "TensorWriteData"};
+  static constexpr std::array<std::string_view, 4> kPlanner = {"SavePlan", "WriteItem", "WriteItemType",
+                                                               "TensorWriteData"};
   if (module == kMetadata || module == kFileSystem) return true;
   if (module == kOldProperties) return name == "TensorProperties" || name == "MEM_FORMAT_ENCODING";
   if (module == "torch") return name == "Size" || dtype_of_name(name).has_value();
   if (module == "torch.serialization") return name == "_get_layout";
-  if (module == "pathlib" || module == "pathlib._local") return name == "PosixPath" || name == "WindowsPath" || name == "Path";
+  if (module == "pathlib" || module == "pathlib._local")
+    return name == "PosixPath" || name == "WindowsPath" || name == "Path";
   if (module == "builtins" || module == "__builtin__") return name == "getattr";  // enums of early Python 3.11
   if (module == "collections") return name == "OrderedDict" || name == "ChainMap";
   // Megatron-core keeps its save plans in the metadata.
@@ -98,7 +101,8 @@ std::uint64_t DcpFolder::fold_size(const Values& values, NodeId arguments) {
     throw Error(ErrorKind::input, "torch.Size has other arguments than one tuple");
   }
   const auto items = values.items(outer[0]);
-  if (items.size() > kMaxDims) throw Error(ErrorKind::input, cat("a shape has ", items.size(), " dimensions, more than ", kMaxDims));
+  if (items.size() > kMaxDims)
+    throw Error(ErrorKind::input, cat("a shape has ", items.size(), " dimensions, more than ", kMaxDims));
   numbers_a_.clear();
   for (const NodeId item : items) {
     if (values.kind(item) != Kind::integer || values.integer(item) < 0) {
@@ -112,14 +116,17 @@ std::uint64_t DcpFolder::fold_size(const Values& values, NodeId arguments) {
 }
 
 void DcpFolder::unpack(std::uint64_t size, std::vector<std::int64_t>& numbers) const {
-  if (const auto spilled = spilled_index(size)) numbers = large_sizes_[*spilled];
-  else unpack_size(size, numbers);
+  if (const auto spilled = spilled_index(size))
+    numbers = large_sizes_[*spilled];
+  else
+    unpack_size(size, numbers);
 }
 
 std::uint64_t DcpFolder::fold_chunk(const Values& values, NodeId state) {
   unpack(folded_field(values, state, "offsets", Tag::size), numbers_a_);
   unpack(folded_field(values, state, "sizes", Tag::size), numbers_b_);
-  if (numbers_a_.size() != numbers_b_.size()) throw Error(ErrorKind::input, "a chunk's offsets and sizes differ in length");
+  if (numbers_a_.size() != numbers_b_.size())
+    throw Error(ErrorKind::input, "a chunk's offsets and sizes differ in length");
   return tagged(Tag::chunk, index_.add_box(numbers_a_, numbers_b_));
 }
 
@@ -148,7 +155,8 @@ std::uint32_t DcpFolder::copy_box(std::uint32_t box) {
 
 std::uint64_t DcpFolder::fold_tensor(const Values& values, NodeId state) {
   const NodeId chunks = values.find(state, "chunks");
-  if (chunks == kNoNode || values.kind(chunks) != Kind::list) throw Error(ErrorKind::input, "a tensor has no list of chunks");
+  if (chunks == kNoNode || values.kind(chunks) != Kind::list)
+    throw Error(ErrorKind::input, "a tensor has no list of chunks");
   const auto list = values.items(chunks);
   const std::uint64_t shape = folded_field(values, state, "size", Tag::size);
   unpack(shape, numbers_a_);
@@ -158,7 +166,8 @@ std::uint64_t DcpFolder::fold_tensor(const Values& values, NodeId state) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!is_folded(values, list[i], Tag::chunk)) throw Error(ErrorKind::input, "a list of chunks holds something else");
     const auto box = static_cast<std::uint32_t>(payload(values.folded(list[i])));
-    if (index_.box(box).offsets.size() != dims) throw Error(ErrorKind::input, "a chunk has another number of dimensions than its tensor");
+    if (index_.box(box).offsets.size() != dims)
+      throw Error(ErrorKind::input, "a chunk has another number of dimensions than its tensor");
     in_place &= box == index_.next_box() - count + i;
   }
   const std::uint32_t first = index_.next_box() - (in_place ? count : 0);
@@ -176,11 +185,16 @@ std::uint64_t DcpFolder::fold_index(const Values& values, NodeId state) {
   const NodeId offsets = values.find(state, "offset");  // absent for objects
   const NodeId hint = values.find(state, "index");
   Item item{.entry = kNoEntry, .hint = UINT64_MAX};
-  const EntryId known = index_.find(values.text(name));
-  if (known < index_.entry_count()) item.entry = known;
-  else item.name = values.text(name);
-  if (hint != kNoNode && values.kind(hint) == Kind::integer) item.hint = static_cast<std::uint64_t>(values.integer(hint));
-  if (offsets != kNoNode && values.kind(offsets) != Kind::none) item.offsets = folded_field(values, state, "offset", Tag::size);
+  const EntryId known = index_.find(values.text(name), next_entry_);
+  next_entry_ = known + 1;
+  if (known < index_.entry_count())
+    item.entry = known;
+  else
+    item.name = values.text(name);
+  if (hint != kNoNode && values.kind(hint) == Kind::integer)
+    item.hint = static_cast<std::uint64_t>(values.integer(hint));
+  if (offsets != kNoNode && values.kind(offsets) != Kind::none)
+    item.offsets = folded_field(values, state, "offset", Tag::size);
   if (items_taken_ == items_.size()) {  // none is waiting for its SETITEMS: start again
     items_.clear();
     items_taken_ = 0;
@@ -199,7 +213,8 @@ FileId DcpFolder::file_of(std::string_view path) {
 
 std::uint64_t DcpFolder::fold_storage(const Values& values, NodeId state) {
   const NodeId path = values.find(state, "relative_path");
-  if (path == kNoNode || values.kind(path) != Kind::text) throw Error(ErrorKind::input, "a _StorageInfo has no relative_path");
+  if (path == kNoNode || values.kind(path) != Kind::text)
+    throw Error(ErrorKind::input, "a _StorageInfo has no relative_path");
   Extent extent{.file = file_of(values.text(path)),
                 .encoding = Encoding::torch_zip,
                 .offset = size_field(values, state, "offset"),
@@ -207,7 +222,8 @@ std::uint64_t DcpFolder::fold_storage(const Values& values, NodeId state) {
   const NodeId descriptors = values.find(state, "transform_descriptors");
   if (descriptors != kNoNode && values.kind(descriptors) == Kind::list) {
     for (const NodeId descriptor : values.items(descriptors)) {
-      const std::string_view text = values.kind(descriptor) == Kind::text ? values.text(descriptor) : std::string_view();
+      const std::string_view text =
+          values.kind(descriptor) == Kind::text ? values.text(descriptor) : std::string_view();
       if (!(text == "stream.zstd" || text.starts_with("stream.zstd/1")) || extent.encoding != Encoding::torch_zip) {
         throw Error(ErrorKind::input, cat("unsupported transform ", quote(text), "; only one stream.zstd/1 is known"));
       }
@@ -224,8 +240,10 @@ bool DcpFolder::take_item(const Values& values, NodeId key, NodeId value) {
     if (number >= items_.size()) throw Error(ErrorKind::input, "a MetadataIndex is used twice");
     const auto extent = static_cast<std::uint32_t>(payload(values.folded(value)));
     Item& item = items_[number];
-    if (item.entry == kNoEntry) waiting_.push_back({std::move(item), extent});
-    else place(item, extent);
+    if (item.entry == kNoEntry)
+      waiting_.push_back({std::move(item), extent});
+    else
+      place(item, extent);
     ++items_taken_;
     return true;
   }
@@ -236,7 +254,8 @@ bool DcpFolder::take_item(const Values& values, NodeId key, NodeId value) {
     index_.add_tensor(values.text(key), tensor.dtype, numbers_a_, tensor.first, tensor.count);
     return true;
   }
-  if (values.kind(value) == Kind::object && values.is_global(values.object(value).callable, kMetadata, "BytesStorageMetadata")) {
+  if (values.kind(value) == Kind::object &&
+      values.is_global(values.object(value).callable, kMetadata, "BytesStorageMetadata")) {
     index_.add_object(values.text(key));
     return true;
   }
@@ -247,7 +266,8 @@ void DcpFolder::place(const Item& item, std::uint32_t extent) {
   const Entry entry = index_.entry(item.entry);
   std::uint64_t chunk = 0;
   if (entry.kind == EntryKind::tensor) {
-    if (!item.offsets) throw Error(ErrorKind::input, "a stored chunk has no offsets", {.entry = std::string(entry.name)});
+    if (!item.offsets)
+      throw Error(ErrorKind::input, "a stored chunk has no offsets", {.entry = std::string(entry.name)});
     unpack(*item.offsets, numbers_a_);
     chunk = index_.find_chunk(item.entry, numbers_a_, item.hint);
   }

@@ -3,14 +3,14 @@
 // filesystem.py, torch 2.0 to 2.15 (see fsdpckpt-formats(7)).
 #pragma once
 
-#include "io/file_set.h"
-#include "model/index.h"
-#include "pickle/machine.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "io/file_set.h"
+#include "model/index.h"
+#include "pickle/machine.h"
 
 namespace fsdpckpt {
 
@@ -30,8 +30,10 @@ class DcpFolder final : public pickle::Folder {
   DcpFolder(Index& index, FileSet& files) : index_(index), files_(files) {}
 
   void check_global(std::string_view module, std::string_view name) override;
-  std::optional<std::uint64_t> fold_reduce(const pickle::Values& values, pickle::NodeId callable, pickle::NodeId arguments) override;
-  std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object, pickle::NodeId state) override;
+  std::optional<std::uint64_t> fold_reduce(const pickle::Values& values, pickle::NodeId callable,
+                                           pickle::NodeId arguments) override;
+  std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object,
+                                          pickle::NodeId state) override;
   bool take_item(const pickle::Values& values, pickle::NodeId key, pickle::NodeId value) override;
 
   /// Matches stored items that came before their tensors. Called once after the pickle was read.
@@ -80,6 +82,7 @@ class DcpFolder final : public pickle::Folder {
   std::vector<std::int64_t> numbers_a_, numbers_b_;
   std::string last_path_;
   FileId last_file_ = 0;
+  EntryId next_entry_ = 0;  ///< a guess whose stored item comes next
   std::uint64_t unlisted_items_ = 0;
 };
 

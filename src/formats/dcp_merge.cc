@@ -1,10 +1,10 @@
 #include "formats/dcp_merge.h"
 
-#include "base/text.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -16,7 +16,8 @@ struct Copy {
 
 void check_agreement(const Entry& a, const Entry& b) {
   if (a.kind == b.kind && a.dtype == b.dtype && std::ranges::equal(a.shape, b.shape)) return;
-  throw Error(ErrorKind::input, "the ranks disagree about the kind, dtype or shape of an entry", {.entry = std::string(a.name)});
+  throw Error(ErrorKind::input, "the ranks disagree about the kind, dtype or shape of an entry",
+              {.entry = std::string(a.name)});
 }
 
 /// One entry of the joined index: the chunks (or object copies) of every rank, lowest rank first.
@@ -35,8 +36,9 @@ void add_joined(const std::vector<RankMetadata>& ranks, const std::vector<Copy>&
     }
   }
   const auto count = static_cast<std::uint32_t>(extents.size());
-  const EntryId id = entry.kind == EntryKind::tensor ? index.add_tensor(entry.name, entry.dtype, entry.shape, first, count)
-                                                     : index.add_object(entry.name, count);
+  const EntryId id = entry.kind == EntryKind::tensor
+                         ? index.add_tensor(entry.name, entry.dtype, entry.shape, first, count)
+                         : index.add_object(entry.name, count);
   for (std::uint32_t i = 0; i < count; ++i) index.place(id, i, extents[i]);
 }
 

@@ -1,14 +1,15 @@
 #include "formats/dcp_reader.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/checked.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "formats/dcp_merge.h"
 #include "formats/document.h"
 #include "formats/meta_pt.h"
 #include "pickle/machine.h"
-
-#include <algorithm>
-#include <set>
 
 namespace fsdpckpt {
 namespace {
@@ -46,9 +47,12 @@ bool read_path(const Values& values, NodeId node, std::vector<Key>& path) {
   path.clear();
   if (node == kNoNode || (values.kind(node) != Kind::tuple && values.kind(node) != Kind::list)) return false;
   for (const NodeId element : values.items(node)) {
-    if (values.kind(element) == Kind::text) path.push_back({.text = values.text(element)});
-    else if (values.kind(element) == Kind::integer) path.push_back({.number = values.integer(element), .is_number = true});
-    else throw Error(ErrorKind::input, "a path in planner_data holds something else than text and integers");
+    if (values.kind(element) == Kind::text)
+      path.push_back({.text = values.text(element)});
+    else if (values.kind(element) == Kind::integer)
+      path.push_back({.number = values.integer(element), .is_number = true});
+    else
+      throw Error(ErrorKind::input, "a path in planner_data holds something else than text and integers");
   }
   return !path.empty();
 }
@@ -58,9 +62,10 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
   if (planner_data == kNoNode || values.kind(planner_data) != Kind::dict) return;
   const auto items = values.items(planner_data);
   std::vector<Key> path;
+  EntryId entry = 0;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     if (values.kind(items[i]) != Kind::text) throw Error(ErrorKind::input, "a name in planner_data is no text");
-    const EntryId entry = rank.index.find(values.text(items[i]));
+    entry = rank.index.find(values.text(items[i]), entry + 1);
     if (entry < rank.index.entry_count() && read_path(values, items[i + 1], path)) rank.add_path(entry, path);
   }
 }
@@ -84,6 +89,9 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
     rank.traits.has_storage_meta = storage_meta != kNoNode && values.kind(storage_meta) != Kind::none;
     rank.traits.has_version = version != kNoNode && values.kind(version) == Kind::text;
     rank.unlisted_items = folder.unlisted_items();
+    log_info(cat("read ", files.root(), "/", name, ": ", source->size(), " bytes, ", rank.index.entry_count(),
+                 " entries, ", rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ",
+                 rank.index.bytes(), " of index"));
   } catch (Error& error) {
     throw error.in_path(files.root() + "/" + name);
   }
@@ -98,19 +106,25 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
       const Chunk chunk = data.index.chunk(id, i);
       if (!chunk.is_stored || chunk.extent.file != file || chunk.extent.offset + chunk.extent.length <= size) continue;
       throw Error(ErrorKind::input,
-                  cat("rank file is too short: an item needs bytes ", chunk.extent.offset, "..", chunk.extent.offset + chunk.extent.length, ", the file has ", size),
-                  {.path = data.file_set->path(file), .entry = std::string(entry.name), .box = chunk.offsets.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
+                  cat("rank file is too short: an item needs bytes ", chunk.extent.offset, "..",
+                      chunk.extent.offset + chunk.extent.length, ", the file has ", size),
+                  {.path = data.file_set->path(file),
+                   .entry = std::string(entry.name),
+                   .box = chunk.offsets.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
     }
   }
-  throw Error(ErrorKind::input, cat("rank file is too short: it has ", size, " bytes"), {.path = data.file_set->path(file)});
+  throw Error(ErrorKind::input, cat("rank file is too short: it has ", size, " bytes"),
+              {.path = data.file_set->path(file)});
 }
 
-/// Each stored item lies inside its file; all files that are missing or too short are found before the first error is raised.
+/// Each stored item lies inside its file; all files that are missing or too short are found before the first error is
+/// raised.
 void check_extents(const Checkpoint::Data& data) {
   std::vector<std::uint64_t> needed(data.file_set->count(), 0);
   for (std::uint32_t i = 0; i < data.index.extent_count(); ++i) {
     const Extent extent = data.index.extent(i);
-    needed[extent.file] = std::max(needed[extent.file], checked_add(extent.offset, extent.length, "the end of an item"));
+    needed[extent.file] =
+        std::max(needed[extent.file], checked_add(extent.offset, extent.length, "the end of an item"));
   }
   std::vector<std::string> missing;
   for (FileId file = 0; file < needed.size(); ++file) {
@@ -120,7 +134,9 @@ void check_extents(const Checkpoint::Data& data) {
     std::string list;
     for (std::size_t i = 0; i < missing.size() && i < 8; ++i) list += (i == 0 ? "" : ", ") + missing[i];
     if (missing.size() > 8) list += cat(" and ", missing.size() - 8, " more");
-    throw Error(ErrorKind::input, cat(missing.size() == 1 ? "a rank file is missing: " : "rank files are missing: ", list), {.path = data.root});
+    throw Error(ErrorKind::input,
+                cat(missing.size() == 1 ? "a rank file is missing: " : "rank files are missing: ", list),
+                {.path = data.root});
   }
   for (FileId file = 0; file < needed.size(); ++file) {
     if (needed[file] == 0) continue;
@@ -136,8 +152,12 @@ void check_stored(const Checkpoint::Data& data) {
     for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
       const Chunk chunk = data.index.chunk(id, i);
       if (chunk.is_stored || std::ranges::find(chunk.sizes, 0) != chunk.sizes.end()) continue;
-      throw Error(ErrorKind::input, entry.kind == EntryKind::tensor ? "a chunk is listed but stored in no file" : "an object is listed but stored in no file",
-                  {.path = data.root, .entry = std::string(entry.name), .box = entry.shape.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
+      throw Error(ErrorKind::input,
+                  entry.kind == EntryKind::tensor ? "a chunk is listed but stored in no file"
+                                                  : "an object is listed but stored in no file",
+                  {.path = data.root,
+                   .entry = std::string(entry.name),
+                   .box = entry.shape.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
     }
   }
 }
@@ -145,12 +165,15 @@ void check_stored(const Checkpoint::Data& data) {
 void note_files(Checkpoint::Data& data) {
   std::set<std::string, std::less<>> used;
   for (FileId file = 0; file < data.file_set->count(); ++file) {
-    data.files.push_back({.path = data.file_set->relative_path(file), .size = data.file_set->exists(file) ? data.file_set->size(file) : 0});
+    if (is_logging()) log_info(cat("file ", data.file_set->path(file)));
+    data.files.push_back({.path = data.file_set->relative_path(file),
+                          .size = data.file_set->exists(file) ? data.file_set->size(file) : 0});
     used.insert(data.files.back().path);
   }
   std::string stale;
   for (const std::string& name : data.file_set->list()) {
-    if (name.ends_with(".distcp") && !used.contains(name) && data.file_set->size(data.file_set->add(name)) > 0) stale += (stale.empty() ? "" : ", ") + quote(name);
+    if (name.ends_with(".distcp") && !used.contains(name) && data.file_set->size(data.file_set->add(name)) > 0)
+      stale += (stale.empty() ? "" : ", ") + quote(name);
   }
   if (!stale.empty()) data.notes.push_back(cat("not referenced by the metadata, left alone: ", stale));
 }
@@ -180,7 +203,8 @@ Checkpoint open_dcp(const std::string& directory) {
   for (const std::string& name : names) ranks.push_back(read_metadata(*data.file_set, name));
   const bool is_local = names.front() != kMetadataName;
   data.kind = "sharded checkpoint";
-  data.writer = cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
+  data.writer =
+      cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
   const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
   if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
   check_extents(data);

@@ -1,17 +1,18 @@
 // Reads a DCP directory (.metadata, or rank-local __R.metadata files, __R_N.distcp, meta.pt) into a Checkpoint.
 #pragma once
 
-#include "formats/dcp_folder.h"
-
 #include <fsdpckpt/checkpoint.h>
 
 #include <memory>
 #include <string>
 
+#include "formats/dcp_folder.h"
+
 namespace fsdpckpt {
 
-/// Opens the sharded checkpoint in `directory`. Checks what needs no payload: every path stays inside, every stored item lies
-/// inside its file. Throws Error(input) for missing, cut or malformed files and Error(refused) for hostile metadata.
+/// Opens the sharded checkpoint in `directory`. Checks what needs no payload: every path stays inside, every stored
+/// item lies inside its file. Throws Error(input) for missing, cut or malformed files and Error(refused) for hostile
+/// metadata.
 Checkpoint open_dcp(const std::string& directory);
 
 /// True when the directory holds .metadata or rank-local metadata.

@@ -1,14 +1,14 @@
 #include "formats/document.h"
 
-#include "base/text.h"
-#include "io/byte_reader.h"
-#include "pickle/machine.h"
-#include "zip/directory.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <array>
+
+#include "base/text.h"
+#include "io/byte_reader.h"
+#include "pickle/machine.h"
+#include "zip/directory.h"
 
 namespace fsdpckpt {
 namespace {
@@ -21,7 +21,8 @@ std::vector<std::byte> decode_all(const Source& compressed) {
   ZstdReader reader(compressed);
   std::vector<std::byte> bytes;
   while (!reader.at_end()) {
-    if (bytes.size() == kMaxDecodedDocument) throw Error(ErrorKind::input, "a compressed object is larger than 256 MiB");
+    if (bytes.size() == kMaxDecodedDocument)
+      throw Error(ErrorKind::input, "a compressed object is larger than 256 MiB");
     bytes.push_back(reader.next());
   }
   return bytes;
@@ -33,7 +34,8 @@ void check_byte_order(const Source& archive, const zip::Directory& directory) {
   if (record == nullptr || record->size > 16) return;
   std::array<std::byte, 16> text{};
   archive.read_at(record->data, MutableBytes(text).first(record->size));
-  if (as_text(Bytes(text).first(record->size)) != "little") throw Error(ErrorKind::input, "unsupported byte order: the file was written on a big-endian machine");
+  if (as_text(Bytes(text).first(record->size)) != "little")
+    throw Error(ErrorKind::input, "unsupported byte order: the file was written on a big-endian machine");
 }
 
 void read_archive(const Source& archive, const Extent& extent, Document& document) {
@@ -48,8 +50,13 @@ void read_archive(const Source& archive, const Extent& extent, Document& documen
     const std::string_view name = record.name.substr(std::min(folder, record.name.size()));
     if (!name.starts_with(kDataFolder)) continue;
     StoredStorage storage{.extent = extent, .size = record.size, .crc = record.crc};
-    if (extent.encoding == Encoding::torch_zip_zstd) storage.skip = record.data;
-    else storage.extent = {.file = extent.file, .encoding = Encoding::plain, .offset = extent.offset + record.data, .length = record.size};
+    if (extent.encoding == Encoding::torch_zip_zstd)
+      storage.skip = record.data;
+    else
+      storage.extent = {.file = extent.file,
+                        .encoding = Encoding::plain,
+                        .offset = extent.offset + record.data,
+                        .length = record.size};
     document.storages.emplace(name.substr(kDataFolder.size()), storage);
   }
 }
@@ -67,7 +74,8 @@ std::shared_ptr<const Document> read_document(const FileSet& files, const Extent
       const std::vector<std::byte> decoded = decode_all(item);
       read_archive(MemorySource(decoded), extent, *document);
     } else {
-      read_archive(EndsCachedSource(item, std::min(kWindow, std::max<std::uint64_t>(extent.length / 2, 1))), extent, *document);
+      read_archive(EndsCachedSource(item, std::min(kWindow, std::max<std::uint64_t>(extent.length / 2, 1))), extent,
+                   *document);
     }
   } catch (Error& error) {
     throw error.in_path(files.path(extent.file));

@@ -1,15 +1,16 @@
 // Reads torch.save archives as documents: data.pkl as a value tree, and where the storages lie.
 #pragma once
 
-#include "model/checkpoint_data.h"
-
 #include <memory>
 #include <string>
 
+#include "model/checkpoint_data.h"
+
 namespace fsdpckpt {
 
-/// Reads the archive that fills `extent` of `files` (torch_zip, or torch_zip_zstd, which is decoded into memory: at most
-/// kMaxDecodedDocument bytes). `name` is for messages. Throws Error(input) with the path when it is no such archive.
+/// Reads the archive that fills `extent` of `files` (torch_zip, or torch_zip_zstd, which is decoded into memory: at
+/// most kMaxDecodedDocument bytes). `name` is for messages. Throws Error(input) with the path when it is no such
+/// archive.
 std::shared_ptr<const Document> read_document(const FileSet& files, const Extent& extent, const std::string& name);
 
 inline constexpr std::uint64_t kMaxDecodedDocument = 256ULL << 20;

@@ -1,11 +1,11 @@
 #include "formats/meta_pt.h"
 
-#include "base/text.h"
-#include "formats/document.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+
+#include "base/text.h"
+#include "formats/document.h"
 
 namespace fsdpckpt {
 namespace {
@@ -28,13 +28,16 @@ void add_meta_pt(Checkpoint::Data& data) {
   const auto document = read_document(*data.file_set, whole, path);
   data.files.push_back({.path = std::string(kMetaName), .size = whole.length});
   const pickle::Values& values = document->values;
-  if (values.kind(document->root) != pickle::Kind::dict) throw Error(ErrorKind::input, "meta.pt holds something else than a dict", {.path = path});
+  if (values.kind(document->root) != pickle::Kind::dict)
+    throw Error(ErrorKind::input, "meta.pt holds something else than a dict", {.path = path});
   const auto items = values.items(document->root);
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     const std::string name = key_text(values, items[i], path);
-    const bool clashes = data.tree.child(StateTree::kRoot, name) != StateTree::kNowhere || data.index.find(name) < data.index.entry_count();
+    const bool clashes = data.tree.child(StateTree::kRoot, name) != StateTree::kNowhere ||
+                         data.index.find(name) < data.index.entry_count();
     if (clashes) {
-      throw Error(ErrorKind::input, cat("key ", quote(name), " is in meta.pt and in the sharded part: one would replace the other"),
+      throw Error(ErrorKind::input,
+                  cat("key ", quote(name), " is in meta.pt and in the sharded part: one would replace the other"),
                   {.path = path, .entry = name});
     }
     const EntryId entry = data.index.add_object(name);

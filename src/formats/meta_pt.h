@@ -1,5 +1,5 @@
-// Lightning's meta.pt beside the shards: a torch.save file of a dict with everything that is neither module nor optimizer.
-// Its entries become object entries at the top level of the state dict.
+// Lightning's meta.pt beside the shards: a torch.save file of a dict with everything that is neither module nor
+// optimizer. Its entries become object entries at the top level of the state dict.
 #pragma once
 
 #include "model/checkpoint_data.h"

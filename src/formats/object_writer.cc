@@ -1,12 +1,12 @@
 #include "formats/object_writer.h"
 
-#include "base/text.h"
-#include "formats/document.h"
-#include "formats/tensor_value.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+
+#include "base/text.h"
+#include "formats/document.h"
+#include "formats/tensor_value.h"
 
 namespace fsdpckpt {
 namespace {
@@ -32,7 +32,9 @@ bool is_shard_class(const FoundGlobal& global) {
 std::string pickled(const DocumentPart& part) {
   pickle::Writer writer;
   const pickle::Values& values = part.document->values;
-  pickle::TreeWriter(writer, values, [&](NodeId id) { write_storage(writer, storage_named(values, id)); }).write(part.node);
+  pickle::TreeWriter(writer, values, [&](NodeId id) {
+    write_storage(writer, storage_named(values, id));
+  }).write(part.node);
   return writer.finish();
 }
 
@@ -51,24 +53,33 @@ struct ObjectWriter::Open {
   EntryId entry = 0;
 };
 
-ObjectWriter::ObjectWriter(const Checkpoint::Data& checkpoint, pickle::Writer& writer, ObjectPolicy policy, bool keep_device, AddStorage add_storage)
-    : checkpoint_(checkpoint), writer_(writer), policy_(policy), keep_device_(keep_device), add_storage_(std::move(add_storage)) {}
+ObjectWriter::ObjectWriter(const Checkpoint::Data& checkpoint, pickle::Writer& writer, ObjectPolicy policy,
+                           bool keep_device, AddStorage add_storage)
+    : checkpoint_(checkpoint),
+      writer_(writer),
+      policy_(policy),
+      keep_device_(keep_device),
+      add_storage_(std::move(add_storage)) {}
 
 ObjectWriter::~ObjectWriter() = default;
 
 void ObjectWriter::judge(const pickle::GlobalScan& scan, EntryId entry, const DocumentPart& part) {
   const Where where{.path = part.document->name, .entry = std::string(checkpoint_.index.entry(entry).name)};
   if (std::ranges::any_of(scan.all, is_shard_class)) {
-    throw Error(ErrorKind::input, "the object holds sharded tensors of one rank only; the other ranks' parts were never saved", where,
+    throw Error(ErrorKind::input,
+                "the object holds sharded tensors of one rank only; the other ranks' parts were never saved", where,
                 "leave it out with -x and its name");
   }
   if (policy_ == ObjectPolicy::all) return;
   if (!scan.dangerous.empty()) {
-    throw Error(ErrorKind::refused, cat("the object names ", list_of(scan.dangerous), ", which can run code when it is loaded; nothing was run"), where,
-                "--objects drop leaves all objects out");
+    throw Error(
+        ErrorKind::refused,
+        cat("the object names ", list_of(scan.dangerous), ", which can run code when it is loaded; nothing was run"),
+        where, "--objects drop leaves all objects out");
   }
   if (policy_ == ObjectPolicy::safe && !scan.refused.empty()) {
-    throw Error(ErrorKind::refused, cat("the object needs ", list_of(scan.refused), ", which torch.load(weights_only=True) refuses"), where,
+    throw Error(ErrorKind::refused,
+                cat("the object needs ", list_of(scan.refused), ", which torch.load(weights_only=True) refuses"), where,
                 "--objects keep carries it over, --objects drop leaves all objects out");
   }
 }
@@ -91,10 +102,12 @@ void ObjectWriter::write_persistent(Open& open, EntryId entry, NodeId id) {
   const auto stored = open.document->storages.find(storage.key);
   const auto bytes = static_cast<std::uint64_t>(storage.element_count) * item_size(storage.dtype);
   if (stored == open.document->storages.end() || stored->second.size != bytes) {
-    throw Error(ErrorKind::input, cat("a tensor in the object needs a record ", quote(cat("data/", storage.key)), " of ", bytes, " bytes"));
+    throw Error(ErrorKind::input, cat("a tensor in the object needs a record ", quote(cat("data/", storage.key)),
+                                      " of ", bytes, " bytes"));
   }
   auto known = open.keys.find(storage.key);
-  if (known == open.keys.end()) known = open.keys.emplace(std::string(storage.key), add_storage_(stored->second, entry)).first;
+  if (known == open.keys.end())
+    known = open.keys.emplace(std::string(storage.key), add_storage_(stored->second, entry)).first;
   storage.key = known->second;
   if (!keep_device_) storage.location = "cpu";
   write_storage(writer_, storage);
@@ -112,7 +125,9 @@ void ObjectWriter::write(EntryId entry) {
     if (!open) {
       open = std::make_unique<Open>();
       open->document = part.document;
-      open->tree = std::make_unique<pickle::TreeWriter>(writer_, part.document->values, [this, raw = open.get()](NodeId id) { write_persistent(*raw, raw->entry, id); });
+      open->tree = std::make_unique<pickle::TreeWriter>(
+          writer_, part.document->values,
+          [this, raw = open.get()](NodeId id) { write_persistent(*raw, raw->entry, id); });
     }
     open->entry = entry;
     open->tree->write(part.node);
@@ -129,7 +144,8 @@ std::vector<std::string> ObjectWriter::notes() const {
     for (const std::string& name : unsafe_globals_) list += cat(list.empty() ? "" : ", ", quote(name));
     notes.push_back(cat("torch.load needs weights_only=False for this file, because of ", list));
   } else if (needs_torch_ != "2.0") {
-    notes.push_back(cat("torch.load(weights_only=True) takes this file from torch ", needs_torch_, " on, because of its objects"));
+    notes.push_back(
+        cat("torch.load(weights_only=True) takes this file from torch ", needs_torch_, " on, because of its objects"));
   }
   return notes;
 }

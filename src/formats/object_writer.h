@@ -1,16 +1,16 @@
-// Carries object entries over into the pickle of an output: judged by the object policy, rewritten in protocol 2 without
-// resolving a single global, their storages renumbered.
+// Carries object entries over into the pickle of an output: judged by the object policy, rewritten in protocol 2
+// without resolving a single global, their storages renumbered.
 #pragma once
-
-#include "formats/torch_writer.h"
-#include "pickle/globals.h"
-#include "pickle/writer.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+
+#include "formats/torch_writer.h"
+#include "pickle/globals.h"
+#include "pickle/writer.h"
 
 namespace fsdpckpt {
 
@@ -19,7 +19,8 @@ class ObjectWriter {
   /// `add_storage` gives a storage of an object a record of the output and returns its key.
   using AddStorage = std::function<std::string(const StoredStorage&, EntryId)>;
 
-  ObjectWriter(const Checkpoint::Data& checkpoint, pickle::Writer& writer, ObjectPolicy policy, bool keep_device, AddStorage add_storage);
+  ObjectWriter(const Checkpoint::Data& checkpoint, pickle::Writer& writer, ObjectPolicy policy, bool keep_device,
+               AddStorage add_storage);
   ~ObjectWriter();
 
   /// Writes the value of an object entry onto the pickle.

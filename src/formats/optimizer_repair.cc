@@ -1,9 +1,9 @@
 #include "formats/optimizer_repair.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "formats/document.h"
-
-#include <algorithm>
 
 namespace fsdpckpt {
 namespace {
@@ -21,7 +21,8 @@ bool is_list_of_integers(const Values& values, NodeId list) {
 /// param_groups as one object (torch 2.0 to 2.3): a list of dicts.
 bool groups_use_ids(const Values& values, NodeId groups) {
   if (values.kind(groups) != Kind::list) return false;
-  return std::ranges::any_of(values.items(groups), [&](NodeId group) { return is_list_of_integers(values, values.find(group, "params")); });
+  return std::ranges::any_of(values.items(groups),
+                             [&](NodeId group) { return is_list_of_integers(values, values.find(group, "params")); });
 }
 
 /// True when the optimizer names its parameters by number: `params` holds integers.
@@ -32,7 +33,8 @@ bool uses_ids(const Checkpoint::Data& checkpoint, Node param_groups) {
     return groups_use_ids(part.document->values, part.node);
   }
   for (const StateTree::Child& group : tree.children(param_groups)) {
-    const Node params = tree.kind(group.node) == StateTree::Kind::dict ? tree.child(group.node, "params") : StateTree::kNowhere;
+    const Node params =
+        tree.kind(group.node) == StateTree::Kind::dict ? tree.child(group.node, "params") : StateTree::kNowhere;
     if (params == StateTree::kNowhere || tree.kind(params) != StateTree::Kind::entry) continue;
     if (checkpoint.index.entry(tree.entry(params)).kind != EntryKind::object) continue;
     const DocumentPart part = read_object(checkpoint, tree.entry(params));
@@ -79,7 +81,8 @@ class Repair {
   bool is_groups(Node groups) const {
     const StateTree& tree = checkpoint_.tree;
     if (tree.kind(groups) == StateTree::Kind::list) return true;
-    return tree.kind(groups) == StateTree::Kind::entry && checkpoint_.index.entry(tree.entry(groups)).kind == EntryKind::object;
+    return tree.kind(groups) == StateTree::Kind::entry &&
+           checkpoint_.index.entry(tree.entry(groups)).kind == EntryKind::object;
   }
 
   Checkpoint::Data& checkpoint_;

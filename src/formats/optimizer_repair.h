@@ -2,11 +2,11 @@
 // int keys of `state`, which DCP stores as text, and a `state` that was empty, which DCP drops.
 #pragma once
 
-#include "formats/selection.h"
-#include "model/checkpoint_data.h"
-
 #include <string>
 #include <vector>
+
+#include "formats/selection.h"
+#include "model/checkpoint_data.h"
 
 namespace fsdpckpt {
 

@@ -1,11 +1,11 @@
 #include "formats/payload.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "base/text.h"
 #include "formats/safetensors.h"
 #include "pickle/machine.h"
-
-#include <algorithm>
 
 namespace fsdpckpt {
 
@@ -14,7 +14,8 @@ void check_item(const ExpectedChunk& expected, DType dtype, std::span<const std:
     throw Error(ErrorKind::input, cat("the item holds ", name(dtype), ", the metadata says ", name(expected.dtype)));
   }
   if (!std::ranges::equal(shape, expected.sizes)) {
-    throw Error(ErrorKind::input, cat("the item has the shape ", shape_text(shape), ", the metadata says ", shape_text(expected.sizes)));
+    throw Error(ErrorKind::input,
+                cat("the item has the shape ", shape_text(shape), ", the metadata says ", shape_text(expected.sizes)));
   }
 }
 
@@ -44,13 +45,16 @@ Payload PayloadFinder::in_archive(const Source& item, const ExpectedChunk& expec
   check_item(expected, tensor.dtype, tensor.shape);
   const zip::Record* storage = directory_.find(key_);
   if (storage == nullptr) throw Error(ErrorKind::input, cat("the item's archive has no record ", quote(key_)));
-  const std::uint64_t declared = static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
+  const std::uint64_t declared =
+      static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
   if (storage->size != declared) {
-    throw Error(ErrorKind::input, cat("record ", quote(key_), " has ", storage->size, " bytes, the tensor's storage needs ", declared));
+    throw Error(ErrorKind::input,
+                cat("record ", quote(key_), " has ", storage->size, " bytes, the tensor's storage needs ", declared));
   }
   Payload payload{.storage_offset = storage->data, .storage_size = storage->size, .crc = storage->crc};
   payload.offset = storage->data + static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
   if (!is_row_major(tensor.shape, tensor.strides)) payload.strides = tensor.strides;
+  payload.lazy = tensor.lazy;
   return payload;
 }
 
@@ -68,7 +72,8 @@ Payload PayloadFinder::in_safetensors(const Source& file, std::uint64_t blob_off
   if (tensor == nullptr) throw Error(ErrorKind::input, "the safetensors blob does not hold the entry");
   check_item(expected, tensor->dtype, tensor->shape);
   if (!tensor->saved_offsets.empty() && !std::ranges::equal(tensor->saved_offsets, expected.offsets)) {
-    throw Error(ErrorKind::input, cat("the safetensors blob holds the chunk at ", shape_text(tensor->saved_offsets), ", the metadata says ", shape_text(expected.offsets)));
+    throw Error(ErrorKind::input, cat("the safetensors blob holds the chunk at ", shape_text(tensor->saved_offsets),
+                                      ", the metadata says ", shape_text(expected.offsets)));
   }
   return {.offset = tensor->offset, .storage_offset = tensor->offset, .storage_size = tensor->size};
 }

@@ -2,27 +2,28 @@
 // safetensors blob, and checks that the item's own dtype and shape are what the metadata says (rule X5).
 #pragma once
 
-#include "formats/tensor_value.h"
-#include "io/file_set.h"
-#include "io/source.h"
-#include "pickle/value.h"
-#include "zip/directory.h"
-
 #include <fsdpckpt/checkpoint.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "formats/tensor_value.h"
+#include "io/file_set.h"
+#include "io/source.h"
+#include "pickle/value.h"
+#include "zip/directory.h"
+
 namespace fsdpckpt {
 
 /// Where the elements of a chunk are.
 struct Payload {
   std::uint64_t offset = 0;  ///< of the first element, relative to what was searched (item, file or decoded stream)
-  std::uint64_t storage_offset = 0;  ///< of the storage record's first byte, likewise
-  std::uint64_t storage_size = 0;    ///< bytes of the storage record
-  std::uint32_t crc = 0;             ///< of the storage record; 0: no checksum
+  std::uint64_t storage_offset = 0;   ///< of the storage record's first byte, likewise
+  std::uint64_t storage_size = 0;     ///< bytes of the storage record
+  std::uint32_t crc = 0;              ///< of the storage record; 0: no checksum
   std::vector<std::int64_t> strides;  ///< elements; empty when the chunk lies dense and row-major
+  LazyBits lazy;                      ///< what is still to be done to the elements
 };
 
 /// What the metadata says of a chunk.
@@ -33,12 +34,12 @@ struct ExpectedChunk {
   std::span<const std::int64_t> offsets;
 };
 
-/// Searches items of one thread; keeps its memory and what it learnt from the item before, since the pickles of neighbouring
-/// items are mostly the same bytes.
+/// Searches items of one thread; keeps its memory and what it learnt from the item before, since the pickles of
+/// neighbouring items are mostly the same bytes.
 class PayloadFinder {
  public:
-  /// The payload in the torch.save archive that fills `item`. Throws Error(input) when the archive is malformed or holds
-  /// another dtype, shape, or kind of value.
+  /// The payload in the torch.save archive that fills `item`. Throws Error(input) when the archive is malformed or
+  /// holds another dtype, shape, or kind of value.
   Payload in_archive(const Source& item, const ExpectedChunk& expected);
   /// The payload in the safetensors blob that starts at `blob_offset` of `file`; offsets in the result are the file's.
   Payload in_safetensors(const Source& file, std::uint64_t blob_offset, const ExpectedChunk& expected);

@@ -1,12 +1,11 @@
 #include "formats/safetensors.h"
 
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "base/checked.h"
 #include "base/text.h"
-
-#include <nlohmann/json.hpp>
-
-#include <array>
-#include <utility>
 
 namespace fsdpckpt {
 namespace {
@@ -38,7 +37,9 @@ constexpr std::array<std::pair<std::string_view, DType>, 19> kNames = {{
     {"U64", DType::uint64},
 }};
 
-[[noreturn]] void malformed(const std::string& what) { throw Error(ErrorKind::input, cat("malformed safetensors header: ", what)); }
+[[noreturn]] void malformed(const std::string& what) {
+  throw Error(ErrorKind::input, cat("malformed safetensors header: ", what));
+}
 
 DType dtype_of(const std::string& text) {
   if (text == "F4") return DType::float4_e2m1fn_x2;
@@ -51,17 +52,20 @@ DType dtype_of(const std::string& text) {
 std::vector<std::int64_t> numbers_of(const json& list) {
   std::vector<std::int64_t> numbers;
   for (const json& item : list) {
-    if (!item.is_number_integer() || item.get<std::int64_t>() < 0) malformed("a shape or offset is no non-negative integer");
+    if (!item.is_number_integer() || item.get<std::int64_t>() < 0)
+      malformed("a shape or offset is no non-negative integer");
     numbers.push_back(item.get<std::int64_t>());
   }
   return numbers;
 }
 
 SafetensorsTensor tensor_of_json(const json& value, std::uint64_t data, std::uint64_t data_size) {
-  SafetensorsTensor tensor{.dtype = dtype_of(value.at("dtype").get<std::string>()), .shape = numbers_of(value.at("shape"))};
+  SafetensorsTensor tensor{.dtype = dtype_of(value.at("dtype").get<std::string>()),
+                           .shape = numbers_of(value.at("shape"))};
   if (tensor.dtype == DType::float4_e2m1fn_x2 && !tensor.shape.empty()) tensor.shape.back() /= 2;
   const std::vector<std::int64_t> range = numbers_of(value.at("data_offsets"));
-  if (range.size() != 2 || range[0] > range[1] || static_cast<std::uint64_t>(range[1]) > data_size) malformed("data lie outside the file");
+  if (range.size() != 2 || range[0] > range[1] || static_cast<std::uint64_t>(range[1]) > data_size)
+    malformed("data lie outside the file");
   std::uint64_t bytes = item_size(tensor.dtype);
   for (const std::int64_t size : tensor.shape) bytes = checked_mul(bytes, static_cast<std::uint64_t>(size), "a tensor");
   tensor.offset = data + static_cast<std::uint64_t>(range[0]);
@@ -99,7 +103,8 @@ SafetensorsHeader read_safetensors_header(const Source& source, std::uint64_t of
   try {
     const json header = json::parse(text);
     for (const auto& [name, value] : header.items()) {
-      if (name != "__metadata__") result.tensors.emplace(name, tensor_of_json(value, begin + length, source.size() - begin - length));
+      if (name != "__metadata__")
+        result.tensors.emplace(name, tensor_of_json(value, begin + length, source.size() - begin - length));
     }
     add_sharding_info(header, result);
   } catch (const json::exception&) {

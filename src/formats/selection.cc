@@ -1,11 +1,11 @@
 #include "formats/selection.h"
 
-#include "base/text.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <array>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -17,7 +17,8 @@ using Node = StateTree::Node;
   for (EntryId id = 0; id < checkpoint.index.entry_count(); ++id) names.push_back(checkpoint.index.entry(id).name);
   const std::string_view near = nearest(pattern, names);
   throw Error(ErrorKind::usage, cat("the pattern ", quote(pattern), " matches no entry"), {.path = checkpoint.root},
-              near.empty() ? cat("fsdpckpt inspect --keys ", checkpoint.root) : cat("the nearest entry is ", quote(near)));
+              near.empty() ? cat("fsdpckpt inspect --keys ", shell_word(checkpoint.root))
+                           : cat("the nearest entry is ", quote(near)));
 }
 
 /// Which entries a pattern matches; at least one.
@@ -74,7 +75,8 @@ std::vector<bool> model_entries(const Checkpoint::Data& checkpoint) {
     }
   }
   if (std::ranges::find(entries, true) == entries.end()) {
-    throw Error(ErrorKind::usage, "there is no model in the checkpoint, so --model-only leaves nothing", {.path = checkpoint.root});
+    throw Error(ErrorKind::usage, "there is no model in the checkpoint, so --model-only leaves nothing",
+                {.path = checkpoint.root});
   }
   return entries;
 }

@@ -1,10 +1,10 @@
 // Which entries of a checkpoint an output gets: globs over FQNs, or the model alone.
 #pragma once
 
-#include "model/checkpoint_data.h"
-
 #include <string>
 #include <vector>
+
+#include "model/checkpoint_data.h"
 
 namespace fsdpckpt {
 
@@ -19,9 +19,9 @@ struct Selection {
   std::vector<bool> nodes;    ///< by tree node: something selected lies in it
 };
 
-/// Applies the rules. A glob that matches nothing is Error(usage) naming the nearest entries. The model alone is every dict
-/// `model` or `state_dict` nearest to the root; without one, the tensors outside optimizers (torchtitan); Error(usage) when
-/// nothing is left.
+/// Applies the rules. A glob that matches nothing is Error(usage) naming the nearest entries. The model alone is every
+/// dict `model` or `state_dict` nearest to the root; without one, the tensors outside optimizers (torchtitan);
+/// Error(usage) when nothing is left.
 Selection select(const Checkpoint::Data& checkpoint, const SelectionRules& rules);
 
 /// Marks the tree nodes in which something selected lies.

@@ -1,10 +1,10 @@
 #include "formats/tensor_value.h"
 
-#include "base/checked.h"
-#include "base/text.h"
-
 #include <algorithm>
 #include <array>
+
+#include "base/checked.h"
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -63,7 +63,8 @@ std::vector<std::int64_t> integers_of(const Values& values, NodeId node, std::st
 }
 
 bool is_valid_key(std::string_view key) {
-  return !key.empty() && key.find('/') == std::string_view::npos && key.find('\0') == std::string_view::npos && key != "..";
+  return !key.empty() && key.find('/') == std::string_view::npos && key.find('\0') == std::string_view::npos &&
+         key != "..";
 }
 
 /// The last element the view touches lies inside the storage (rule Z8).
@@ -73,7 +74,8 @@ void check_view(const StoredTensor& tensor) {
   for (std::size_t dim = 0; dim < tensor.shape.size(); ++dim) {
     last = checked_add(last, checked_mul(tensor.shape[dim] - 1, tensor.strides[dim], "a stride"), "a stride");
   }
-  const std::int64_t bytes = checked_mul<std::int64_t>(checked_add<std::int64_t>(last, 1, "a view"), item_size(tensor.dtype), "a view");
+  const std::int64_t bytes =
+      checked_mul<std::int64_t>(checked_add<std::int64_t>(last, 1, "a view"), item_size(tensor.dtype), "a view");
   const std::int64_t storage_bytes =
       checked_mul<std::int64_t>(tensor.storage.element_count, item_size(tensor.storage.dtype), "a storage");
   if (bytes > storage_bytes) malformed(cat("it needs ", bytes, " bytes of a storage of ", storage_bytes));
@@ -91,16 +93,20 @@ StoredTensor view_of(const Values& values, NodeId storage, NodeId offset, NodeId
   return tensor;
 }
 
-/// A seventh (v2) or eighth (v3) argument marks lazily conjugated or negated data.
-void refuse_lazy_bits(const Values& values, std::span<const NodeId> arguments, std::size_t plain) {
-  if (arguments.size() <= plain || values.kind(arguments[plain]) != Kind::dict || values.items(arguments[plain]).empty()) return;
-  throw Error(ErrorKind::input, "unsupported tensor kind: lazily conjugated or negated");
+/// The argument behind the plain ones, a dict, marks lazily conjugated or negated data.
+LazyBits lazy_bits(const Values& values, std::span<const NodeId> arguments, std::size_t plain) {
+  if (arguments.size() <= plain) return {};
+  const auto is_set = [&](std::string_view key) {
+    const NodeId bit = values.find(arguments[plain], key);
+    return bit != kNoNode && values.boolean(bit);
+  };
+  return {.conjugate = is_set("conj"), .negate = is_set("neg")};
 }
 
 StoredTensor rebuild_v2(const Values& values, std::span<const NodeId> arguments) {
   if (arguments.size() < 4) malformed("too few arguments");
-  refuse_lazy_bits(values, arguments, 6);
   StoredTensor tensor = view_of(values, arguments[0], arguments[1], arguments[2], arguments[3]);
+  tensor.lazy = lazy_bits(values, arguments, 6);
   if (tensor.storage.is_untyped) malformed("an UntypedStorage without a dtype");
   check_view(tensor);
   return tensor;
@@ -108,12 +114,14 @@ StoredTensor rebuild_v2(const Values& values, std::span<const NodeId> arguments)
 
 StoredTensor rebuild_v3(const Values& values, std::span<const NodeId> arguments) {
   if (arguments.size() < 7) malformed("too few arguments");
-  refuse_lazy_bits(values, arguments, 7);
   StoredTensor tensor = view_of(values, arguments[0], arguments[1], arguments[2], arguments[3]);
   const NodeId dtype = arguments[6];
-  const auto known = values.kind(dtype) == Kind::global && values.module(dtype) == "torch" ? dtype_of_name(values.name(dtype)) : std::nullopt;
+  const auto known = values.kind(dtype) == Kind::global && values.module(dtype) == "torch"
+                         ? dtype_of_name(values.name(dtype))
+                         : std::nullopt;
   if (!known) malformed("its dtype is unknown");
   tensor.dtype = *known;
+  tensor.lazy = lazy_bits(values, arguments, 7);
   check_view(tensor);
   return tensor;
 }
@@ -128,7 +136,8 @@ StorageRef storage_of(const Values& values, NodeId persistent) {
 StorageRef storage_named(const Values& values, NodeId id) {
   const auto fields = values.kind(id) == Kind::tuple ? values.items(id) : std::span<const NodeId>();
   if (fields.size() < 5 || values.kind(fields[0]) != Kind::text || values.text(fields[0]) != "storage" ||
-      values.kind(fields[1]) != Kind::global || values.kind(fields[2]) != Kind::text || values.kind(fields[3]) != Kind::text) {
+      values.kind(fields[1]) != Kind::global || values.kind(fields[2]) != Kind::text ||
+      values.kind(fields[3]) != Kind::text) {
     malformed("its persistent id is not ('storage', type, key, location, numel)");
   }
   StorageRef storage{.type_name = values.name(fields[1]),
@@ -161,6 +170,46 @@ std::optional<StoredTensor> tensor_of(const Values& values, NodeId node) {
   throw Error(ErrorKind::input, cat("unsupported tensor kind: made by ", quote(name)));
 }
 
+namespace {
+
+struct SignLayout {
+  std::size_t part;  ///< bytes of one real number
+  bool is_complex;
+};
+
+/// Floating dtypes keep the sign in the highest bit of each number; 0 for dtypes without such a sign.
+SignLayout sign_layout(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return {8, false};
+    case DType::float32:
+      return {4, false};
+    case DType::float16:
+    case DType::bfloat16:
+      return {2, false};
+    case DType::complex128:
+      return {8, true};
+    case DType::complex64:
+      return {4, true};
+    case DType::complex32:
+    case DType::bcomplex32:
+      return {2, true};
+    default:
+      return {0, false};
+  }
+}
+
+}  // namespace
+
+void apply_lazy_bits(const LazyBits& lazy, DType dtype, std::span<std::byte> elements) {
+  const SignLayout layout = sign_layout(dtype);
+  if (layout.part == 0) throw Error(ErrorKind::input, cat("unsupported tensor kind: lazily negated ", name(dtype)));
+  for (std::size_t at = layout.part - 1, number = 0; at < elements.size(); at += layout.part, ++number) {
+    const bool is_imaginary = layout.is_complex && number % 2 == 1;
+    if (lazy.negate != (lazy.conjugate && is_imaginary)) elements[at] ^= std::byte{0x80};
+  }
+}
+
 bool is_row_major(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
   std::int64_t expected = 1;
   if (std::ranges::find(shape, 0) != shape.end()) return true;
@@ -177,8 +226,10 @@ void write_integers(pickle::Writer& writer, std::span<const std::int64_t> number
   if (numbers.empty()) return writer.empty_tuple();
   if (numbers.size() > 3) writer.mark();
   for (const std::int64_t number : numbers) writer.integer(number);
-  if (numbers.size() > 3) writer.tuple_from_mark();
-  else writer.tuple(static_cast<int>(numbers.size()));
+  if (numbers.size() > 3)
+    writer.tuple_from_mark();
+  else
+    writer.tuple(static_cast<int>(numbers.size()));
 }
 
 std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape) {

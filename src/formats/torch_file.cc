@@ -1,12 +1,12 @@
 #include "formats/torch_file.h"
 
-#include "base/text.h"
-#include "formats/document.h"
-#include "formats/tensor_value.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+
+#include "base/text.h"
+#include "formats/document.h"
+#include "formats/tensor_value.h"
 
 namespace fsdpckpt {
 namespace {
@@ -16,18 +16,22 @@ using pickle::NodeId;
 
 constexpr int kMaxDepth = 1000;
 
-/// Walks the tree of data.pkl. Shared containers are entered each time they appear; a budget ends trees that are small in
-/// the file and endless when expanded (rule P9).
+/// Walks the tree of data.pkl. Shared containers are entered each time they appear; a budget ends trees that are small
+/// in the file and endless when expanded (rule P9).
 class TreeReader {
  public:
   TreeReader(Checkpoint::Data& data, std::shared_ptr<const Document> document)
-      : data_(data), document_(std::move(document)), values_(document_->values), budget_(1'000'000 + values_.memory()) {}
+      : data_(data),
+        document_(std::move(document)),
+        values_(document_->values),
+        budget_(1'000'000 + values_.memory()) {}
 
   void read() { visit(document_->root, 0); }
 
  private:
   void visit(NodeId node, int depth) {
-    if (depth > kMaxDepth || budget_-- == 0) throw Error(ErrorKind::input, "the state dict is nested too deeply or refers to itself");
+    if (depth > kMaxDepth || budget_-- == 0)
+      throw Error(ErrorKind::input, "the state dict is nested too deeply or refers to itself");
     if (is_dict(node)) return visit_dict(node, depth);
     if (values_.kind(node) == Kind::list && is_descended(node, depth)) return visit_list(node, depth);
     add_leaf(node);
@@ -35,7 +39,8 @@ class TreeReader {
 
   [[nodiscard]] bool is_dict(NodeId node) const {
     if (values_.kind(node) == Kind::dict) return true;
-    return values_.kind(node) == Kind::object && values_.is_global(values_.object(node).callable, "collections", "OrderedDict");
+    return values_.kind(node) == Kind::object &&
+           values_.is_global(values_.object(node).callable, "collections", "OrderedDict");
   }
 
   [[nodiscard]] bool is_descended(NodeId list, int depth) {
@@ -51,7 +56,8 @@ class TreeReader {
   }
 
   void visit_dict(NodeId node, int depth) {
-    const auto items = values_.kind(node) == Kind::dict ? values_.items(node) : std::span<const NodeId>(values_.object(node).dict_items);
+    const auto items = values_.kind(node) == Kind::dict ? values_.items(node)
+                                                        : std::span<const NodeId>(values_.object(node).dict_items);
     if (items.empty() && !path_.empty()) return add_leaf(node);
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       path_.push_back(key_text(items[i]));
@@ -71,11 +77,16 @@ class TreeReader {
 
   [[nodiscard]] std::string key_text(NodeId key) const {
     switch (values_.kind(key)) {
-      case Kind::text: return std::string(values_.text(key));
-      case Kind::integer: return std::to_string(values_.integer(key));
-      case Kind::boolean: return values_.boolean(key) ? "True" : "False";
-      case Kind::none: return "None";
-      default: return "?";
+      case Kind::text:
+        return std::string(values_.text(key));
+      case Kind::integer:
+        return std::to_string(values_.integer(key));
+      case Kind::boolean:
+        return values_.boolean(key) ? "True" : "False";
+      case Kind::none:
+        return "None";
+      default:
+        return "?";
     }
   }
 
@@ -102,9 +113,11 @@ class TreeReader {
 
   EntryId add_tensor(const std::string& entry_name, const StoredTensor& tensor) {
     const auto stored = document_->storages.find(tensor.storage.key);
-    const std::uint64_t declared = static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
+    const std::uint64_t declared =
+        static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
     if (stored == document_->storages.end() || stored->second.size != declared) {
-      throw Error(ErrorKind::input, cat("the tensor needs a record ", quote(cat("data/", tensor.storage.key)), " of ", declared, " bytes"));
+      throw Error(ErrorKind::input, cat("the tensor needs a record ", quote(cat("data/", tensor.storage.key)), " of ",
+                                        declared, " bytes"));
     }
     const std::vector<std::int64_t> zeros(tensor.shape.size(), 0);
     const std::uint32_t first = data_.index.add_box(zeros, tensor.shape);

@@ -1,31 +1,37 @@
 #include "formats/torch_writer.h"
 
+#include <fsdpckpt/error.h>
+
+#include <algorithm>
+
 #include "base/text.h"
 #include "formats/object_writer.h"
 #include "formats/payload.h"
 #include "formats/tensor_value.h"
 #include "pickle/writer.h"
 
-#include <fsdpckpt/error.h>
-
-#include <algorithm>
-
 namespace fsdpckpt {
 namespace {
 
 using Node = StateTree::Node;
 
-constexpr std::string_view kPrefix = "archive/";     // what torch.save to a stream uses; any one component would do
-constexpr std::uint32_t kPageAlignment = 4096;       // large storages: whole pages are written, and can be mapped or reflinked
-constexpr std::uint32_t kSmallAlignment = 64;        // torch's own
+constexpr std::string_view kPrefix = "archive/";  // what torch.save to a stream uses; any one component would do
+constexpr std::uint32_t kPageAlignment =
+    4096;  // large storages: whole pages are written, and can be mapped or reflinked
+constexpr std::uint32_t kSmallAlignment = 64;  // torch's own
 constexpr std::uint64_t kLargeStorage = 64 << 10;
 
 class Planner {
  public:
   Planner(const Checkpoint::Data& checkpoint, const Selection& selection, ObjectPolicy policy, bool keep_device)
-      : checkpoint_(checkpoint), selection_(selection), policy_(policy), keep_device_(keep_device),
-        objects_(checkpoint, writer_, policy, keep_device,
-                 [this](const StoredStorage& storage, EntryId entry) { return add_payload({.source = OutputRecord::Source::storage, .entry = entry, .storage = storage}, storage.size); }) {}
+      : checkpoint_(checkpoint),
+        selection_(selection),
+        policy_(policy),
+        keep_device_(keep_device),
+        objects_(checkpoint, writer_, policy, keep_device, [this](const StoredStorage& storage, EntryId entry) {
+          return add_payload({.source = OutputRecord::Source::storage, .entry = entry, .storage = storage},
+                             storage.size);
+        }) {}
 
   TorchFilePlan plan() {
     write(StateTree::kRoot);
@@ -41,15 +47,20 @@ class Planner {
     for (EntryId id = 0; id < checkpoint_.index.entry_count(); ++id) {
       count += selection_.entries[id] && checkpoint_.index.entry(id).kind == EntryKind::object ? 1 : 0;
     }
-    if (count > 0) plan_.notes.push_back(cat(count, count == 1 ? " object is" : " objects are", " left out (--objects drop)"));
+    if (count > 0)
+      plan_.notes.push_back(cat(count, count == 1 ? " object is" : " objects are", " left out (--objects drop)"));
   }
 
   void write(Node node) {
     switch (checkpoint_.tree.kind(node)) {
-      case StateTree::Kind::nothing: return writer_.none();
-      case StateTree::Kind::dict: return write_dict(node);
-      case StateTree::Kind::list: return write_list(node);
-      case StateTree::Kind::entry: return write_entry(checkpoint_.tree.entry(node));
+      case StateTree::Kind::nothing:
+        return writer_.none();
+      case StateTree::Kind::dict:
+        return write_dict(node);
+      case StateTree::Kind::list:
+        return write_list(node);
+      case StateTree::Kind::entry:
+        return write_entry(checkpoint_.tree.entry(node));
     }
   }
 
@@ -69,8 +80,10 @@ class Planner {
   }
 
   void write_key(const Key& key) {
-    if (key.is_number) writer_.integer(key.number);
-    else writer_.shared_text(key.text);
+    if (key.is_number)
+      writer_.integer(key.number);
+    else
+      writer_.shared_text(key.text);
   }
 
   void write_dict(Node node) {
@@ -88,8 +101,10 @@ class Planner {
     writer_.empty_list();
     writer_.mark();
     for (const StateTree::Child& child : checkpoint_.tree.children(node)) {
-      if (has_content(child.node)) write(child.node);
-      else writer_.none();
+      if (has_content(child.node))
+        write(child.node);
+      else
+        writer_.none();
     }
     writer_.appends();
   }
@@ -117,7 +132,8 @@ class Planner {
       const auto file = checkpoint_.file_set->source(chunk.extent.file);
       const SliceSource item(*file, chunk.extent.offset, chunk.extent.length);
       const EndsCachedSource ends(item);
-      finder_.in_archive(ends, {.name = entry.name, .dtype = entry.dtype, .sizes = chunk.sizes, .offsets = chunk.offsets});
+      finder_.in_archive(ends,
+                         {.name = entry.name, .dtype = entry.dtype, .sizes = chunk.sizes, .offsets = chunk.offsets});
       return finder_.location();
     }
     return "cpu";
@@ -144,7 +160,8 @@ class Planner {
     add_text("data.pkl", writer_.finish());
     add_text("byteorder", "little");
     for (std::size_t i = 0; i < payloads_.size(); ++i) {
-      add(cat("data/", i), sizes_[i], sizes_[i] >= kLargeStorage ? kPageAlignment : kSmallAlignment, std::move(payloads_[i]));
+      add(cat("data/", i), sizes_[i], sizes_[i] >= kLargeStorage ? kPageAlignment : kSmallAlignment,
+          std::move(payloads_[i]));
     }
     add_text("version", "3\n");
   }
@@ -163,7 +180,8 @@ class Planner {
 
 }  // namespace
 
-TorchFilePlan plan_torch_file(const Checkpoint::Data& checkpoint, const Selection& selection, ObjectPolicy policy, bool keep_device) {
+TorchFilePlan plan_torch_file(const Checkpoint::Data& checkpoint, const Selection& selection, ObjectPolicy policy,
+                              bool keep_device) {
   return Planner(checkpoint, selection, policy, keep_device).plan();
 }
 

@@ -1,9 +1,9 @@
 // Whose checkpoint it is, by the entries it holds.
 #pragma once
 
-#include "model/checkpoint_data.h"
-
 #include <string_view>
+
+#include "model/checkpoint_data.h"
 
 namespace fsdpckpt {
 

@@ -102,6 +102,7 @@ ConfinedFile open_confined(const ConfinedPath& path) {
 
 std::vector<std::string> regular_files_in(int directory, const std::string& shown) {
   Descriptor descriptor(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open()) throw system_error("list directory", errno, shown);
   const std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(descriptor.number()));
   if (stream == nullptr) throw system_error("list directory", errno, shown);
   const int number = descriptor.release();

@@ -1,10 +1,6 @@
-// What a Checkpoint holds: the index, the nesting, the files it reads from, and the pickled documents that its objects lie in.
+// What a Checkpoint holds: the index, the nesting, the files it reads from, and the pickled documents that its objects
+// lie in.
 #pragma once
-
-#include "io/file_set.h"
-#include "model/index.h"
-#include "model/state_tree.h"
-#include "pickle/value.h"
 
 #include <fsdpckpt/checkpoint.h>
 
@@ -14,11 +10,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "io/file_set.h"
+#include "model/index.h"
+#include "model/state_tree.h"
+#include "pickle/value.h"
+
 namespace fsdpckpt {
 
 /// The bytes of one storage record of a torch.save archive.
 struct StoredStorage {
-  Extent extent;          ///< plain; for a compressed item: its extent, and `skip` bytes of decoded archive before the record
+  Extent extent;  ///< plain; for a compressed item: its extent, and `skip` bytes of decoded archive before the record
   std::uint64_t skip = 0;
   std::uint64_t size = 0;  ///< bytes
   std::uint32_t crc = 0;   ///< 0: no checksum

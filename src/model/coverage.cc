@@ -1,10 +1,10 @@
 #include "model/coverage.h"
 
-#include "base/text.h"
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -35,7 +35,8 @@ CoverageProblem problem_of(CoverageProblem::Kind kind, const Chunk& chunk) {
 /// remaining dimensions. `low` and `high` collect the slab's borders, so that a problem found is a box.
 class Sweep {
  public:
-  Sweep(const Boxes& boxes, std::span<const std::int64_t> shape) : boxes_(boxes), shape_(shape), low_(shape.size()), high_(shape.size()) {}
+  Sweep(const Boxes& boxes, std::span<const std::int64_t> shape)
+      : boxes_(boxes), shape_(shape), low_(shape.size()), high_(shape.size()) {}
 
   /// The first gap or overlap; true when there is none.
   bool run(Group group, std::size_t dim, std::vector<CoverageProblem>& problems) {
@@ -61,7 +62,8 @@ class Sweep {
     });
   }
 
-  bool run_slab(const Group& group, std::size_t dim, std::int64_t low, std::int64_t high, std::vector<CoverageProblem>& problems) {
+  bool run_slab(const Group& group, std::size_t dim, std::int64_t low, std::int64_t high,
+                std::vector<CoverageProblem>& problems) {
     low_[dim] = low;
     high_[dim] = high;
     return run(group, dim + 1, problems);
@@ -91,7 +93,8 @@ bool same_box(const Chunk& a, const Chunk& b) {
 }
 
 bool before(const Chunk& a, const Chunk& b) {
-  const auto offsets = std::lexicographical_compare_three_way(a.offsets.begin(), a.offsets.end(), b.offsets.begin(), b.offsets.end());
+  const auto offsets =
+      std::lexicographical_compare_three_way(a.offsets.begin(), a.offsets.end(), b.offsets.begin(), b.offsets.end());
   if (offsets != 0) return offsets < 0;
   return std::ranges::lexicographical_compare(a.sizes, b.sizes);
 }
@@ -143,9 +146,12 @@ Coverage cover(const Index& index, EntryId entry) {
 std::string describe(const CoverageProblem& problem, const Entry& entry) {
   const std::string box = box_text(problem.offsets, problem.sizes);
   switch (problem.kind) {
-    case CoverageProblem::Kind::gap: return cat("elements ", box, " are in no chunk");
-    case CoverageProblem::Kind::overlap: return cat("elements ", box, " are in more than one chunk");
-    case CoverageProblem::Kind::outside: return cat("chunk ", box, " lies outside the tensor's shape ", shape_text(entry.shape));
+    case CoverageProblem::Kind::gap:
+      return cat("elements ", box, " are in no chunk");
+    case CoverageProblem::Kind::overlap:
+      return cat("elements ", box, " are in more than one chunk");
+    case CoverageProblem::Kind::outside:
+      return cat("chunk ", box, " lies outside the tensor's shape ", shape_text(entry.shape));
   }
   return box;
 }

@@ -2,13 +2,13 @@
 // replicas and count once. Works on boxes alone.
 #pragma once
 
-#include "model/index.h"
-
 #include <fsdpckpt/checkpoint.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "model/index.h"
 
 namespace fsdpckpt {
 
@@ -22,7 +22,8 @@ struct CoverageProblem {
 struct Coverage {
   /// Chunks to read, in ascending order of their first element: no empty ones, and of replicas the first.
   std::vector<std::uint64_t> chunks;
-  /// For each of `chunks`: the other chunks with the same box, as [first, last) into `replicas`. Empty when there are none.
+  /// For each of `chunks`: the other chunks with the same box, as [first, last) into `replicas`. Empty when there are
+  /// none.
   std::vector<std::uint64_t> replicas;
   std::vector<std::uint32_t> replica_ends;
   std::vector<CoverageProblem> problems;  ///< empty when the chunks tile the tensor; otherwise the first ones found

@@ -1,10 +1,10 @@
 #include "model/index.h"
 
-#include "base/text.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -93,7 +93,8 @@ std::uint64_t Index::find_chunk(EntryId entry, std::span<const std::int64_t> off
   const bool hint_fits = hint < record.count && std::ranges::equal(offsets_of(record, hint), offsets);
   if (hint_fits && !is_empty(record, hint)) return hint;
   // Old writers gave an empty chunk the offsets of a real one: the real one is meant.
-  const std::uint64_t found = record.count <= kMaxLinearSearch ? scan_chunks(record, offsets) : look_up_chunk(entry, offsets);
+  const std::uint64_t found =
+      record.count <= kMaxLinearSearch ? scan_chunks(record, offsets) : look_up_chunk(entry, offsets);
   return found == record.count && hint_fits ? hint : found;
 }
 
@@ -122,10 +123,12 @@ std::uint64_t Index::look_up_chunk(EntryId entry, std::span<const std::int64_t> 
 
 void Index::fill_lookup() const {
   chunk_lookup_.clear();
-  for (EntryId id = 0; id < entries_.size(); ++id) {
-    const EntryRecord& record = entries_[id];
-    for (std::uint32_t i = 0; i < record.count; ++i) {
-      if (!is_empty(record, i)) chunk_lookup_.emplace(hash_of(id, offsets_of(record, i)), i);
+  for (const bool empty : {false, true}) {  // a real chunk goes before an empty one at the same offsets
+    for (EntryId id = 0; id < entries_.size(); ++id) {
+      const EntryRecord& record = entries_[id];
+      for (std::uint32_t i = 0; i < record.count; ++i) {
+        if (is_empty(record, i) == empty) chunk_lookup_.emplace(hash_of(id, offsets_of(record, i)), i);
+      }
     }
   }
   looked_up_boxes_ = box_at_.size();
@@ -152,7 +155,8 @@ Chunk Index::chunk(EntryId entry, std::uint64_t index) const {
   return chunk;
 }
 
-EntryId Index::find(std::string_view name) const {
+EntryId Index::find(std::string_view name, EntryId guess) const {
+  if (guess < entries_.size() && entries_[guess].name == name) return guess;
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? static_cast<EntryId>(entries_.size()) : found->second;
 }

@@ -1,8 +1,6 @@
-// The packed arrays behind a Checkpoint, filled by the readers. A chunk costs 16 bytes a dimension for its box, 4 for its
-// place and 24 for its extent; a test holds the whole to 128 bytes a chunk plus names.
+// The packed arrays behind a Checkpoint, filled by the readers. A chunk costs 16 bytes a dimension for its box, 4 for
+// its place and 24 for its extent; a test holds the whole to 128 bytes a chunk plus names.
 #pragma once
-
-#include "base/growing_array.h"
 
 #include <fsdpckpt/checkpoint.h>
 
@@ -12,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "base/growing_array.h"
 
 namespace fsdpckpt {
 
@@ -43,13 +43,14 @@ class Index {
   /// kNoExtent when nothing was said.
   [[nodiscard]] std::uint32_t placed(EntryId entry, std::uint64_t index) const;
   /// The chunk of `entry` with these offsets, trying `hint` first; chunk_count when there is none.
-  [[nodiscard]] std::uint64_t find_chunk(EntryId entry, std::span<const std::int64_t> offsets, std::uint64_t hint) const;
+  [[nodiscard]] std::uint64_t find_chunk(EntryId entry, std::span<const std::int64_t> offsets,
+                                         std::uint64_t hint) const;
 
   [[nodiscard]] std::size_t entry_count() const { return entries_.size(); }
   [[nodiscard]] Entry entry(EntryId entry) const;
   [[nodiscard]] Chunk chunk(EntryId entry, std::uint64_t index) const;
-  /// entry_count() when there is none.
-  [[nodiscard]] EntryId find(std::string_view name) const;
+  /// entry_count() when there is none. `guess` is tried first: names are mostly looked up in the order of the entries.
+  [[nodiscard]] EntryId find(std::string_view name, EntryId guess = 0) const;
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:

@@ -1,12 +1,12 @@
 #include "model/state_tree.h"
 
-#include "base/text.h"
-
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 namespace {
@@ -52,6 +52,9 @@ StateTree::Node StateTree::list_child(Node list, std::int64_t position) {
   if (position < 0 || position >= kMaxListLength) {
     throw Error(ErrorKind::input, cat("list position ", position, " is out of range"));
   }
+  const auto length = static_cast<std::int64_t>(nodes_[list].children.size());
+  filled_ += std::max<std::int64_t>(0, position - length);
+  if (filled_ > kMaxFilled) throw Error(ErrorKind::input, cat("lists have more than ", kMaxFilled, " empty places"));
   while (static_cast<std::int64_t>(nodes_[list].children.size()) <= position) {
     const auto next = static_cast<std::int64_t>(nodes_[list].children.size());
     const Node child = new_node(Kind::nothing);
@@ -71,6 +74,8 @@ void StateTree::become(Node node, Kind kind, std::span<const Key> path, std::siz
 
 void StateTree::insert(std::span<const Key> path, EntryId entry) {
   if (path.empty()) throw Error(ErrorKind::input, "an entry has an empty path");
+  if (path.size() > kMaxDepth)
+    throw Error(ErrorKind::input, cat("a path has ", path.size(), " elements, more than ", kMaxDepth));
   Node node = kRoot;
   for (std::size_t i = 0; i < path.size(); ++i) {
     become(node, path[i].is_number ? Kind::list : Kind::dict, path, i);
@@ -91,7 +96,8 @@ void StateTree::insert_empty_dict(Node parent, std::string_view key, std::string
 
 void StateTree::number_keys(Node dict) {
   for (Child& child : nodes_[dict].children) {
-    if (const auto number = exact_number(child.key.text)) child.key = {.text = child.key.text, .number = *number, .is_number = true};
+    if (const auto number = exact_number(child.key.text))
+      child.key = {.text = child.key.text, .number = *number, .is_number = true};
   }
 }
 

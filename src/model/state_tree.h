@@ -26,7 +26,12 @@ class StateTree {
   using Node = std::uint32_t;
   static constexpr Node kRoot = 0;
   static constexpr Node kNowhere = 0xffffffffU;
-  enum class Kind : std::uint8_t { dict, list, entry, nothing };  ///< nothing: a list position that no path names (None)
+  enum class Kind : std::uint8_t {
+    dict,
+    list,
+    entry,
+    nothing
+  };  ///< nothing: a list position that no path names (None)
 
   struct Child {
     Key key;
@@ -36,8 +41,9 @@ class StateTree {
   StateTree();
 
   /// Puts `entry` at `path`. An element followed by text is a dict, by a number a list, as torch rebuilds it; lists
-  /// are filled up with nothing. Throws Error(input) when a leaf and a container, or two leaves, want one place, or a
-  /// list position is beyond `kMaxListLength`.
+  /// are filled up with nothing. Throws Error(input) when a leaf and a container, or two leaves, want one place, when a
+  /// list position is beyond `kMaxListLength`, a path longer than `kMaxDepth`, or more than `kMaxFilled` places were
+  /// filled up.
   void insert(std::span<const Key> path, EntryId entry);
   /// Puts an empty dict under `key` in front of the child `before` of dict `parent`.
   void insert_empty_dict(Node parent, std::string_view key, std::string_view before);
@@ -52,6 +58,8 @@ class StateTree {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
 
   static constexpr std::int64_t kMaxListLength = 1 << 24;
+  static constexpr std::size_t kMaxDepth = 1000;       ///< as pickles may nest; walks of the tree recurse
+  static constexpr std::int64_t kMaxFilled = 1 << 20;  ///< a path of a few bytes must not cost gigabytes
 
  private:
   struct NodeRecord {
@@ -78,6 +86,7 @@ class StateTree {
   std::deque<NodeRecord> nodes_;
   std::deque<std::string> keys_;
   std::unordered_map<Place, Node, PlaceHash> places_;
+  std::int64_t filled_ = 0;  ///< list places made because of later ones
 };
 
 }  // namespace fsdpckpt

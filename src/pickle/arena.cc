@@ -75,7 +75,8 @@ NodeId Arena::add_object(Object::How how, NodeId callable, NodeId arguments, Nod
 void Arena::fold(NodeId id, std::uint64_t number) {
   Node& old = nodes_[id];
   if (old.kind == Kind::object && id + 1 == count()) release_objects(old.low);
-  old = {Kind::folded, old.pinned, 0, 0, number};
+  const std::uint32_t memo_slot = old.kind == Kind::folded ? old.low : 0;
+  old = {Kind::folded, old.pinned, 0, memo_slot, number};
 }
 
 void Arena::cut(NodeId size) {

@@ -14,9 +14,10 @@
 
 namespace fsdpckpt::pickle {
 
-/// What `low` and `high` mean, by kind: integer, boolean, real, folded: the value in `high`. text, bytes, byte_array,
+/// What `low` and `high` mean, by kind: integer, boolean, real: the value in `high`. text, bytes, byte_array,
 /// big_integer: length and pointer. tuple, frozen_set: number and place of the children. list, dict, set: the list in
 /// `low`. object: its place in `low`. global: the text nodes of module and name. persistent: the operand in `low`.
+/// folded: in `high` the folder's number, in `low` one more than the memo slot that holds the number, or 0.
 struct Node {
   Kind kind = Kind::none;
   bool pinned = false;      ///< reachable in another way than from the stack: see Run::pin

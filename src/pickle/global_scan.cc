@@ -97,6 +97,7 @@ class Scanner {
       case Kind::global:
         return add_global(node, !depends_on_call(node));
       case Kind::object:
+        if (values_.is_empty_bytes_call(node)) return need_torch("2.5");
         return visit_object(values_.object(node));
       default:
         return;

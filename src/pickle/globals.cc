@@ -36,10 +36,13 @@ bool is_in_modules(std::string_view module, Names modules) {
   return false;
 }
 
-bool is_system_module(std::string_view part) {
+bool is_system_module(std::string_view part) { return contains(system_modules(), part); }
+
+/// Modules are imported under such names too: _os, _sys, __builtins__.
+bool is_imported_system_module(std::string_view part) {
   while (part.starts_with('_')) part.remove_prefix(1);
   while (part.ends_with('_')) part.remove_suffix(1);
-  return contains(system_modules(), part);
+  return is_system_module(part);
 }
 
 bool is_special(std::string_view part) {
@@ -48,7 +51,7 @@ bool is_special(std::string_view part) {
 
 /// A dotted name reaches into its first part; special attributes and imported modules lead everywhere.
 bool reaches_elsewhere(std::string_view module, std::string_view name) {
-  if (any_part(name, is_system_module)) return true;
+  if (any_part(name, is_imported_system_module)) return true;
   if (module != "builtins" && any_part(module, is_system_module)) return true;
   if (name.find('.') == std::string_view::npos) return false;
   return module == "pathlib" || module == "pathlib._local" || any_part(name, is_special);

@@ -110,9 +110,9 @@ NodeId Run::add_name(const std::string& name) {
 void Run::push_global() {
   read_line(bytes_, scratch_.module);
   read_line(bytes_, scratch_.name);
-  if (folder_ != nullptr) folder_->check_global(scratch_.module, scratch_.name);
   const NodeId module = add_name(scratch_.module);
   const NodeId name = add_name(scratch_.name);
+  if (folder_ != nullptr) folder_->check_global(scratch_.module, scratch_.name);
   push(arena_.add_global(module, name), module);
 }
 

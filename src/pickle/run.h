@@ -28,7 +28,7 @@ struct Slot {
 /// What a machine keeps from pickle to pickle, so that small ones cost no allocation.
 struct Scratch {
   std::vector<Slot> stack;
-  std::vector<std::uint32_t> marks;  ///< heights of the stack
+  std::vector<std::size_t> marks;  ///< heights of the stack
   Memo memo;
   Liveness liveness;
   std::string module;
@@ -132,7 +132,7 @@ class Run {
   Arena& arena_;
   Budget& budget_;
   std::vector<Slot>& stack_;
-  std::vector<std::uint32_t>& marks_;
+  std::vector<std::size_t>& marks_;
   Memo& memo_;
   Scratch& scratch_;
   const Limits& limits_;

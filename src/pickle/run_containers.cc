@@ -8,7 +8,7 @@ namespace fsdpckpt::pickle {
 void Run::push_mark() {
   if (marks_.size() >= limits_.depth) fail(cat("nested deeper than ", limits_.depth));
   budget_.make_room(marks_);
-  marks_.push_back(static_cast<std::uint32_t>(stack_.size()));
+  marks_.push_back(stack_.size());
 }
 
 std::span<const Slot> Run::above_mark() {

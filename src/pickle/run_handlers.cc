@@ -15,7 +15,7 @@ constexpr void Run::add_value_handlers(Handlers& table) {
   set(Op::bin_int2, [](Run& run) { run.push_integer(run.number<std::uint16_t>()); });
   set(Op::bin_int, [](Run& run) { run.push_integer(run.number<std::int32_t>()); });
   set(Op::long1, [](Run& run) { run.push_long(run.number<std::uint8_t>()); });
-  set(Op::long4, [](Run& run) { run.push_long(run.number<std::uint32_t>()); });
+  set(Op::long4, [](Run& run) { run.push_long(run.length<std::uint32_t>()); });
   set(Op::bin_float, [](Run& run) { run.push_real(); });
   set(Op::short_bin_unicode, [](Run& run) { run.push_text(run.length<std::uint8_t>()); });
   set(Op::bin_unicode, [](Run& run) { run.push_text(run.length<std::uint32_t>()); });

@@ -54,15 +54,15 @@ void Run::new_object_ex() {
   const NodeId arguments = pop();
   const NodeId type = top().node;
   check_call(type, arguments);
-  if (arena_.node(keywords).kind != Kind::dict)
-    fail(cat("keywords of a call are ", describe(arena_.node(keywords).kind)));
+  const Kind given = arena_.node(keywords).kind;
+  if (given != Kind::dict) fail(cat("keywords of a call are ", describe(given), ", expected a dict"));
   replace_by_object(Object::How::new_object_ex, type, arguments, keywords);
 }
 
 void Run::check_call(NodeId callable, NodeId arguments) const {
   const Kind called = arena_.node(callable).kind;
-  if (called != Kind::global && called != Kind::object && called != Kind::folded)
-    fail(cat("a call of ", describe(called)));
+  const bool is_callable = called == Kind::global || called == Kind::object || called == Kind::folded;
+  if (!is_callable) fail(cat("a call of ", describe(called)));
   const Kind given = arena_.node(arguments).kind;
   if (given != Kind::tuple) fail(cat("arguments of a call are ", describe(given), ", expected a tuple"));
 }

@@ -96,7 +96,11 @@ std::uint32_t TreeWriter::write_shared(NodeId node) {
       write_set("frozenset", node);
       break;
     case Kind::object:
-      write_object(values_.object(node));
+      if (values_.is_empty_bytes_call(node)) {
+        writer_.bytes("");
+      } else {
+        write_object(values_.object(node));
+      }
       break;
     case Kind::persistent:
       write_persistent(values_.persistent_id(node));

@@ -93,6 +93,14 @@ bool Values::is_global(NodeId node, std::string_view module_name, std::string_vi
   return kind(node) == Kind::global && name(node) == global_name && module(node) == module_name;
 }
 
+bool Values::is_empty_bytes_call(NodeId node) const {
+  const Object& call = object(node);
+  const bool is_bytes =
+      is_global(call.callable, "__builtin__", "bytes") || is_global(call.callable, "builtins", "bytes");
+  return is_bytes && call.how == Object::How::reduce && kind(call.arguments) == Kind::tuple &&
+         items(call.arguments).empty() && call.state == kNoNode && call.list_items.empty() && call.dict_items.empty();
+}
+
 NodeId Values::find(NodeId dict, std::string_view key) const {
   if (kind(dict) != Kind::dict) return kNoNode;
   const auto pairs = items(dict);

@@ -79,6 +79,8 @@ class Values {
   /// The value of the text key `key` in a dict, or kNoNode (also when `dict` is no dict). Of a key
   /// that occurs twice, the later value, as in Python.
   [[nodiscard]] NodeId find(NodeId dict, std::string_view key) const;
+  /// True for the call bytes(), which is how protocol 2 spells b"". torch's weights_only loader refuses it.
+  [[nodiscard]] bool is_empty_bytes_call(NodeId node) const;
   /// Bytes held by the arena.
   [[nodiscard]] std::uint64_t memory() const;
 

@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t kMaxDims = 64;
 using Coordinates = std::array<std::uint64_t, kMaxDims>;
 
-std::uint64_t at(std::span<const std::int64_t> numbers, std::size_t dim) { return static_cast<std::uint64_t>(numbers[dim]); }
+std::uint64_t at(std::span<const std::int64_t> numbers, std::size_t dim) {
+  return static_cast<std::uint64_t>(numbers[dim]);
+}
 
 /// Row-major strides of `sizes`, in elements.
 Coordinates strides_of(std::span<const std::int64_t> sizes) {

@@ -1,6 +1,7 @@
-// Pieces: what one chunk gives to one tile. A tile is a run of elements of a tensor in row-major order; the elements of a
-// chunk that fall into it are a run of the chunk's own row-major order, so a piece is read with one read and scattered in
-// runs. Pure index arithmetic: dim-0 shards, column shards and strided shards differ in nothing but the lengths of their runs.
+// Pieces: what one chunk gives to one tile. A tile is a run of elements of a tensor in row-major order; the elements of
+// a chunk that fall into it are a run of the chunk's own row-major order, so a piece is read with one read and
+// scattered in runs. Pure index arithmetic: dim-0 shards, column shards and strided shards differ in nothing but the
+// lengths of their runs.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,10 @@ bool is_compressed(const Checkpoint::Data& checkpoint, const OutputRecord& recor
   return false;
 }
 
+/// An empty record has no tile that could complete it, so it is always part of a batch.
 bool JobSequence::fits_batch(std::uint32_t record) const {
-  return plan_.layout.records()[record].size <= std::min(kLargestInBatch, tile_bytes_ / 2) && !is_compressed(record);
+  const std::uint64_t size = plan_.layout.records()[record].size;
+  return size == 0 || (size <= std::min(kLargestInBatch, tile_bytes_ / 2) && !is_compressed(record));
 }
 
 bool JobSequence::is_compressed(std::uint32_t record) const {
@@ -32,7 +34,9 @@ Job JobSequence::next_batch() {
   const auto& records = plan_.layout.records();
   const std::uint64_t start = records[record_].header;
   Job job{.record = record_, .is_batch = true};
-  while (record_ < records.size() && fits_batch(record_) && records[record_].data + records[record_].size - start <= tile_bytes_) ++record_;
+  while (record_ < records.size() && fits_batch(record_) &&
+         records[record_].data + records[record_].size - start <= tile_bytes_)
+    ++record_;
   job.record_end = record_;
   return job;
 }

@@ -2,10 +2,10 @@
 // together into one batch, which is written with one write.
 #pragma once
 
-#include "formats/torch_writer.h"
-
 #include <cstdint>
 #include <optional>
+
+#include "formats/torch_writer.h"
 
 namespace fsdpckpt {
 
@@ -21,8 +21,8 @@ struct Job {
 
 class JobSequence {
  public:
-  /// `tile_bytes` bounds the payload of a tile and the file range of a batch. Records whose sources are compressed become
-  /// one tile each, whatever their size: they can only be decoded front to back.
+  /// `tile_bytes` bounds the payload of a tile and the file range of a batch. Records whose sources are compressed
+  /// become one tile each, whatever their size: they can only be decoded front to back.
   JobSequence(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, std::uint64_t tile_bytes)
       : checkpoint_(checkpoint), plan_(plan), tile_bytes_(tile_bytes) {}
 

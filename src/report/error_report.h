@@ -4,7 +4,6 @@
 #include <fsdpckpt/error.h>
 
 #include <nlohmann/json.hpp>
-
 #include <string>
 
 namespace fsdpckpt {

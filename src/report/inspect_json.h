@@ -1,13 +1,14 @@
 // The JSON document of `fsdpckpt --json inspect`, schema fsdpckpt.inspect/1.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "report/inspect_text.h"
 #include "report/overview.h"
 
-#include <nlohmann/json.hpp>
-
 namespace fsdpckpt {
 
-nlohmann::ordered_json inspect_json(const Checkpoint::Data& checkpoint, const Overview& overview, const InspectShow& show);
+nlohmann::ordered_json inspect_json(const Checkpoint::Data& checkpoint, const Overview& overview,
+                                    const InspectShow& show);
 
 }  // namespace fsdpckpt

@@ -1,11 +1,11 @@
 #include "report/inspect_text.h"
 
+#include <fsdpckpt/error.h>
+
 #include "base/text.h"
 #include "formats/document.h"
 #include "report/table.h"
 #include "report/value_text.h"
-
-#include <fsdpckpt/error.h>
 
 namespace fsdpckpt {
 namespace {
@@ -16,7 +16,8 @@ std::string plural(std::uint64_t count, std::string_view one) { return cat(count
 
 class InspectText {
  public:
-  InspectText(const Checkpoint::Data& checkpoint, const Overview& overview, const InspectShow& show) : checkpoint_(checkpoint), overview_(overview), show_(show) {}
+  InspectText(const Checkpoint::Data& checkpoint, const Overview& overview, const InspectShow& show)
+      : checkpoint_(checkpoint), overview_(overview), show_(show) {}
 
   std::string text() {
     std::string text = summary();
@@ -28,17 +29,22 @@ class InspectText {
   }
 
  private:
-  [[nodiscard]] std::string size(std::uint64_t bytes) const { return show_.exact_bytes ? std::to_string(bytes) : human_size(bytes); }
+  [[nodiscard]] std::string size(std::uint64_t bytes) const {
+    return show_.exact_bytes ? std::to_string(bytes) : human_size(bytes);
+  }
 
   [[nodiscard]] std::string summary() const {
     std::string text = cat(escape(checkpoint_.root), ": ", checkpoint_.kind);
     if (!overview_.format.empty()) text += cat(" (", overview_.format, ")");
     if (overview_.data_files > 0) text += cat(", ", plural(overview_.data_files, "rank file"));
-    text += cat(", ", size(overview_.file_bytes), "\n", plural(overview_.tensors, "tensor"), ", ", human_count(overview_.elements), " params, ", size(overview_.bytes));
+    text += cat(", ", size(overview_.file_bytes), "\n", plural(overview_.tensors, "tensor"), ", ",
+                human_count(overview_.elements), " params, ", size(overview_.bytes));
     std::string dtypes;
     for (int i = 0; i < kDTypeCount; ++i) {
       const Overview::PerDType& one = overview_.per_dtype[static_cast<std::size_t>(i)];
-      if (one.tensors > 0) dtypes += cat(dtypes.empty() ? ": " : ", ", name(static_cast<DType>(i)), " ", size(one.bytes), " (", one.tensors, ")");
+      if (one.tensors > 0)
+        dtypes += cat(dtypes.empty() ? ": " : ", ", name(static_cast<DType>(i)), " ", size(one.bytes), " (",
+                      one.tensors, ")");
     }
     text += cat(dtypes, "; ", plural(overview_.objects, "object"));
     if (overview_.ranks > 0) text += cat("; written by ", plural(overview_.ranks, "rank"));
@@ -46,11 +52,13 @@ class InspectText {
   }
 
   [[nodiscard]] std::string entries() const {
-    Table table({"entry", "dtype", "shape", "size", "chunks"}, {Align::left, Align::left, Align::left, Align::right, Align::left});
+    Table table({"entry", "dtype", "shape", "size", "chunks"},
+                {Align::left, Align::left, Align::left, Align::right, Align::left});
     for (const EntryId id : overview_.order) {
       const Entry entry = checkpoint_.index.entry(id);
       if (entry.kind == EntryKind::tensor) {
-        table.add({escape(entry.name), std::string(name(entry.dtype)), shape_text(entry.shape), size(byte_count(entry)), chunks_text(checkpoint_, id)});
+        table.add({escape(entry.name), std::string(name(entry.dtype)), shape_text(entry.shape), size(byte_count(entry)),
+                   chunks_text(checkpoint_, id)});
       }
     }
     return table.text();
@@ -74,13 +82,15 @@ class InspectText {
   }
 
   [[nodiscard]] std::string chunks() const {
-    Table table({"entry", "chunk", "file", "offset", "length"}, {Align::left, Align::left, Align::left, Align::right, Align::right});
+    Table table({"entry", "chunk", "file", "offset", "length"},
+                {Align::left, Align::left, Align::left, Align::right, Align::right});
     for (const EntryId id : overview_.order) {
       const Entry entry = checkpoint_.index.entry(id);
       for (std::uint64_t i = 0; entry.kind == EntryKind::tensor && i < entry.chunk_count; ++i) {
         const Chunk chunk = checkpoint_.index.chunk(id, i);
         const std::string file = chunk.is_stored ? escape(checkpoint_.file_set->relative_path(chunk.extent.file)) : "-";
-        table.add({escape(entry.name), box_text(chunk.offsets, chunk.sizes), file, std::to_string(chunk.extent.offset), std::to_string(chunk.extent.length)});
+        table.add({escape(entry.name), box_text(chunk.offsets, chunk.sizes), file, std::to_string(chunk.extent.offset),
+                   std::to_string(chunk.extent.length)});
       }
     }
     return table.text();

@@ -1,9 +1,9 @@
 // The text of `fsdpckpt inspect`.
 #pragma once
 
-#include "report/overview.h"
-
 #include <string>
+
+#include "report/overview.h"
 
 namespace fsdpckpt {
 

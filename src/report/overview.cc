@@ -1,15 +1,16 @@
 #include "report/overview.h"
 
-#include "base/text.h"
-#include "frameworks/recognise.h"
-
 #include <algorithm>
 #include <set>
+
+#include "base/text.h"
+#include "frameworks/recognise.h"
 
 namespace fsdpckpt {
 namespace {
 
-void collect(const StateTree& tree, StateTree::Node node, const std::vector<bool>& selected, std::vector<EntryId>& order) {
+void collect(const StateTree& tree, StateTree::Node node, const std::vector<bool>& selected,
+             std::vector<EntryId>& order) {
   if (tree.kind(node) == StateTree::Kind::entry && selected[tree.entry(node)]) order.push_back(tree.entry(node));
   for (const StateTree::Child& child : tree.children(node)) collect(tree, child.node, selected, order);
 }

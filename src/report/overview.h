@@ -1,12 +1,12 @@
 // What a checkpoint amounts to, counted once for text and JSON.
 #pragma once
 
-#include "model/checkpoint_data.h"
-
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "model/checkpoint_data.h"
 
 namespace fsdpckpt {
 

@@ -1,8 +1,8 @@
 #include "report/progress.h"
 
-#include "base/text.h"
-
 #include <cstdio>
+
+#include "base/text.h"
 
 namespace fsdpckpt {
 
@@ -17,14 +17,20 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   if (!enabled_ || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   drawn_ = true;
-  std::fputs(cat("\r\x1b[K", progress_text(done, total, std::chrono::duration<double>(now - start_).count())).c_str(), stderr);
+  std::fputs(cat("\r\x1b[K", progress_text(done, total, std::chrono::duration<double>(now - start_).count())).c_str(),
+             stderr);
 }
 
 std::string progress_text(std::uint64_t done, std::uint64_t total, double seconds) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const std::uint64_t percent = total == 0 ? 100 : done * 100 / total;
-  std::string text = cat(percent < 10 ? "  " : percent < 100 ? " " : "", percent, " %  ", human_size(done), " of ", human_size(total), ", ", human_size(static_cast<std::uint64_t>(rate)), "/s");
-  if (rate > 0 && total > done) text += cat(", ", static_cast<std::uint64_t>(static_cast<double>(total - done) / rate + 0.5), " s left");
+  std::string text = cat(percent < 10    ? "  "
+                         : percent < 100 ? " "
+                                         : "",
+                         percent, " %  ", human_size(done), " of ", human_size(total), ", ",
+                         human_size(static_cast<std::uint64_t>(rate)), "/s");
+  if (rate > 0 && total > done)
+    text += cat(", ", static_cast<std::uint64_t>(static_cast<double>(total - done) / rate + 0.5), " s left");
   return text;
 }
 

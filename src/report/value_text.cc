@@ -1,14 +1,14 @@
 #include "report/value_text.h"
 
-#include "base/text.h"
-#include "formats/tensor_value.h"
-
 #include <fsdpckpt/checkpoint.h>
 #include <fsdpckpt/error.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "base/text.h"
+#include "formats/tensor_value.h"
 
 namespace fsdpckpt {
 namespace {
@@ -44,23 +44,47 @@ class ValueText {
   void write(NodeId node, int depth) {
     if (text_.size() > limit_) return;
     switch (values_.kind(node)) {
-      case Kind::none: text_ += "None"; return;
-      case Kind::boolean: text_ += values_.boolean(node) ? "True" : "False"; return;
-      case Kind::integer: text_ += std::to_string(values_.integer(node)); return;
-      case Kind::big_integer: text_ += cat("integer of ", values_.text(node).size(), " bytes"); return;
-      case Kind::real: text_ += real_text(values_.real(node)); return;
-      case Kind::text: text_ += cat('\'', values_.text(node).substr(0, limit_ + 1), '\''); return;
+      case Kind::none:
+        text_ += "None";
+        return;
+      case Kind::boolean:
+        text_ += values_.boolean(node) ? "True" : "False";
+        return;
+      case Kind::integer:
+        text_ += std::to_string(values_.integer(node));
+        return;
+      case Kind::big_integer:
+        text_ += cat("integer of ", values_.text(node).size(), " bytes");
+        return;
+      case Kind::real:
+        text_ += real_text(values_.real(node));
+        return;
+      case Kind::text:
+        text_ += cat('\'', values_.text(node).substr(0, limit_ + 1), '\'');
+        return;
       case Kind::bytes:
-      case Kind::byte_array: text_ += cat("bytes[", values_.text(node).size(), "]"); return;
-      case Kind::tuple: return write_items(node, "(", ")", depth);
-      case Kind::list: return write_items(node, "[", "]", depth);
+      case Kind::byte_array:
+        text_ += cat("bytes[", values_.text(node).size(), "]");
+        return;
+      case Kind::tuple:
+        return write_items(node, "(", ")", depth);
+      case Kind::list:
+        return write_items(node, "[", "]", depth);
       case Kind::set:
-      case Kind::frozen_set: return write_items(node, "{", "}", depth);
-      case Kind::dict: return write_dict(values_.items(node), depth);
-      case Kind::global: text_ += cat(values_.module(node), ".", values_.name(node)); return;
-      case Kind::object: return write_object(node, depth);
-      case Kind::persistent: text_ += "storage"; return;
-      case Kind::folded: return;
+      case Kind::frozen_set:
+        return write_items(node, "{", "}", depth);
+      case Kind::dict:
+        return write_dict(values_.items(node), depth);
+      case Kind::global:
+        text_ += cat(values_.module(node), ".", values_.name(node));
+        return;
+      case Kind::object:
+        return write_object(node, depth);
+      case Kind::persistent:
+        text_ += "storage";
+        return;
+      case Kind::folded:
+        return;
     }
   }
 
@@ -110,8 +134,10 @@ class ValueText {
       return;
     }
     write(object.callable, depth + 1);
-    if (values_.kind(object.arguments) == Kind::tuple && !values_.items(object.arguments).empty()) write(object.arguments, depth + 1);
-    else text_ += "(...)";
+    if (values_.kind(object.arguments) == Kind::tuple && !values_.items(object.arguments).empty())
+      write(object.arguments, depth + 1);
+    else
+      text_ += "(...)";
   }
 
   const Values& values_;
@@ -121,6 +147,8 @@ class ValueText {
 
 }  // namespace
 
-std::string value_text(const Values& values, NodeId node, std::size_t limit) { return ValueText(values, limit).of(node); }
+std::string value_text(const Values& values, NodeId node, std::size_t limit) {
+  return ValueText(values, limit).of(node);
+}
 
 }  // namespace fsdpckpt

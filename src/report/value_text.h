@@ -1,15 +1,15 @@
 // A pickled Python value as short text for people: shown, never run.
 #pragma once
 
-#include "pickle/value.h"
-
 #include <cstddef>
 #include <string>
 
+#include "pickle/value.h"
+
 namespace fsdpckpt {
 
-/// Like Python's repr, cut to about `limit` characters; an object is its class and what is known of it ("argparse.Namespace(...)"),
-/// a tensor "tensor float32 [3]". Control characters are escaped.
+/// Like Python's repr, cut to about `limit` characters; an object is its class and what is known of it
+/// ("argparse.Namespace(...)"), a tensor "tensor float32 [3]". Control characters are escaped.
 std::string value_text(const pickle::Values& values, pickle::NodeId node, std::size_t limit = 60);
 
 }  // namespace fsdpckpt

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -25,6 +26,7 @@ def enter_venv():
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["PYTHONWARNINGS"] = "ignore"
     sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")
     if venv and Path(sys.prefix).resolve() != Path(venv).resolve():
         python = os.path.join(os.path.abspath(venv), "bin", "python")
         os.execv(python, [python, *sys.argv])

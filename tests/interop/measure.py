@@ -1,6 +1,7 @@
 """Wall and CPU seconds and peak anonymous memory of one child process."""
 import os
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -25,17 +26,21 @@ class AnonWatch(threading.Thread):
             time.sleep(self.every)
 
 
-def run(argv, timeout=600):
-    """(exit code, wall seconds, CPU seconds, peak anonymous bytes, stderr text)"""
-    started = time.monotonic()
-    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    watch, kill = AnonWatch(process.pid), threading.Timer(timeout, process.kill)
-    watch.start()
-    kill.start()
-    error = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - started
-    kill.cancel()
-    watch.done = True
-    process.returncode = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-    return process.returncode, wall, usage.ru_utime + usage.ru_stime, watch.peak, error.decode("utf-8", "replace")
+def run(argv, timeout=600, watched=True):
+    """(exit code, wall seconds, CPU seconds, peak anonymous bytes, stderr text); not watched: memory is said to be 0."""
+    with tempfile.TemporaryFile() as error:
+        started = time.monotonic()
+        process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.DEVNULL, stderr=error)
+        kill = threading.Timer(timeout, process.kill)
+        watch = AnonWatch(process.pid)
+        if watched:
+            watch.start()
+            kill.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - started
+        kill.cancel()
+        watch.done = True
+        process.returncode = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+        error.seek(0)
+        text = error.read().decode("utf-8", "replace")
+    return process.returncode, wall, usage.ru_utime + usage.ru_stime, watch.peak, text

@@ -114,6 +114,7 @@ class Run:
     def __init__(self, context):
         self.context, self.report, self.args = context, context.report, context.args
         self.has, self.worlds = features(context.report), pool.Worlds()
+        self.tried = Counter()
         self.seen, self.kept, self.pending, self.failed, self.refused = Counter(), 0, deque(), [], []
 
     def next_seed(self, seed):
@@ -157,7 +158,19 @@ class Run:
         else:
             shutil.rmtree(path)
             os.unlink(str(path) + ".pt")
+        self.count(case)
+
+    def count(self, case):
         self.seen.update([f"world {case.world}", *chosen(case), *(["meta.pt"] if case.meta is not None else []), *(["wild"] if case.wild else [])])
+        for spec in trees.specs(case.tree):
+            self.tried.update([spec.form, spec.dtype, *[p[0] for p in spec.placements]])
+
+    def not_tried(self):
+        """What a run of full length must have met, else the generator has lost it."""
+        everything = set(trees.CLASSIC) | self.has["dtypes"] | set(trees.FORMS) | {"fsdp", "boxes"}
+        everything |= {"dtensor", "S", "R"} if self.has["dtensor"] else set()
+        everything |= {"SS"} if self.has["strided"] else set()
+        return sorted(everything - set(self.tried))
 
     def look(self, case, path):
         out = str(path) + ".pt"
@@ -199,6 +212,8 @@ class Run:
         elif self.refused:
             self.report.not_in_this_torch(f"saving {len(self.refused)} of the {count} trees, {self.refused[0]}")
         covered = ", ".join(f"{n} x {what}" for what, n in sorted(self.seen.items()))
+        if count >= 500:
+            self.report.check("every dtype, form and placement was among them", not self.not_tried(), str(self.not_tried()))
         bad = f"{len(self.failed)} differ: seeds {self.failed[:20]}"
         self.report.check(f"{count} random trees from seed {self.args.seed} ({covered})", not self.failed, bad)
 

@@ -241,6 +241,15 @@ def expected_meta(case):
     return build(case.meta or {}, plain, True)
 
 
+def insert_before(node, place, key, value):
+    """torch's optimizers have `state` before `param_groups`."""
+    items = list(node.items())
+    at = [name for name, _ in items].index(place)
+    node.clear()
+    node.update(items[:at] + [(key, value)] + items[at:])
+    return value
+
+
 def repair(node):
     """What consolidation gives back that torch's flattening lost of an optimizer: integer ids, and an empty state."""
     if isinstance(node, list):
@@ -253,7 +262,7 @@ def repair(node):
     groups = node.get("param_groups")
     if isinstance(groups, list) and groups and all(isinstance(g, dict) and "params" in g for g in groups):
         ids = [p for g in groups for p in g["params"]]
-        state = node.setdefault("state", {})
+        state = node["state"] if "state" in node else insert_before(node, "param_groups", "state", {})
         if ids and all(type(p) is int for p in ids):
             renamed = {int(k) if isinstance(k, str) and k.isdigit() else k: v for k, v in state.items()}
             state.clear()

@@ -111,7 +111,7 @@ def code_in_metadata(context):
     marker = context.work / "ran-metadata"
     damage = Damage(context, "code")
     damage.metadata.planner_data["evil"] = RunsCode(f"touch {marker}")
-    damage_runs(context, damage.write(), marker, "code in .metadata", ("system", ".metadata"), exits_zero=True)
+    damage_runs(context, damage.write(), marker, "code in .metadata", ("system", ".metadata"))
 
 
 def code_in_object(context):
@@ -119,14 +119,14 @@ def code_in_object(context):
     marker = context.work / "ran-object"
     src = context.work / "code-object"
     harness.save_alone({"w": torch.ones(3), "extra": (RunsCode(f"touch {marker}"),)}, src)
-    marker.unlink() if marker.exists() else None
-    damage_runs(context, src, marker, "code in an object", ("system", "extra"), exits_zero=True)
+    damage_runs(context, src, marker, "code in an object", ("system", "extra"))
 
 
-def damage_runs(context, src, marker, title, words, exits_zero):
+def damage_runs(context, src, marker, title, words):
     peer, _ = peers_result(context, src)
-    context.report.check(f"{title}: torch runs it", marker.exists() and (peer.returncode == 0 or not exits_zero), harness.said(peer))
-    marker.unlink() if marker.exists() else None
+    context.report.check(f"{title}: torch runs it", marker.exists() and peer.returncode == 0, harness.said(peer))
+    if marker.exists():
+        marker.unlink()
     context.refuses(f"{title}: fsdpckpt refuses and names it", src, context.work / (src.name + ".pt"), (REFUSED,), *words)
     run = context.tool.run("inspect", src)
     context.report.check(f"{title}: neither consolidate nor inspect ran it", not marker.exists() and run.returncode in (0, REFUSED), harness.said(run))

@@ -2,6 +2,7 @@
 
 Tensors are `TensorSpec`s here; realize.py turns them into what one rank holds, or into the whole tensor.
 """
+import argparse
 import datetime
 import decimal
 import io
@@ -57,6 +58,14 @@ class Case:
     wild: bool = False       # holds values that weights_only=True refuses
 
 
+def numpy_values():
+    try:
+        import numpy
+        return [numpy.float64(0.25), numpy.int32(-3)]
+    except ImportError:
+        return []
+
+
 class Maker:
     def __init__(self, seed, features):
         self.rng, self.features, self.wild = random.Random(seed), features, False
@@ -110,7 +119,8 @@ class Maker:
         self.wild = True
         return self.rng.choice([
             datetime.datetime(2026, 11, 30, 1, 2, 3), datetime.timedelta(3), pathlib.PurePosixPath("/data/run"), frozenset({1, 2}), range(5),
-            slice(1, None), decimal.Decimal("1.5"), deque([1, "x"]), io.BytesIO(b"raw"), defaultdict(int, {"n": 1})])
+            slice(1, None), decimal.Decimal("1.5"), deque([1, "x"]), io.BytesIO(b"raw"), defaultdict(int, {"n": 1}),
+            argparse.Namespace(lr=0.1, name="r1"), *numpy_values()])
 
     def inner(self, depth):
         """A value inside an object entry, where nothing is flattened."""
@@ -267,6 +277,17 @@ class Maker:
         tree = self.objects_only() if self.options["unflattened"] else self.full_tree()
         meta = self.meta()
         return Case(seed, self.world, tree, meta, self.options, self.wild)
+
+
+def specs(node):
+    """Every TensorSpec of a tree."""
+    if isinstance(node, TensorSpec):
+        yield node
+    elif isinstance(node, (Shared, OnRanks)):
+        yield from specs(node.base if isinstance(node, Shared) else node.value)
+    elif isinstance(node, (dict, list, tuple)):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from specs(value)
 
 
 def make_case(seed, features):

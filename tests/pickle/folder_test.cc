@@ -125,7 +125,9 @@ TEST(Folder, KeepsTheStateOfAMemoisedObject) {
             "(#<m.R>(new(<m.X>, ())+('one', 'two')), #<m.R>(), new(<m.X>, ())+('one', 'two'))");
 }
 
-TEST(Folder, KeepsPartsThatAreDuplicated) { EXPECT_EQ(fold("(]2\x8c\4morea0cm\nR\n)Rt."s), "(['more'], #<m.R>())"); }
+TEST(Folder, FoldsDuplicatedObjectsInBothPlaces) {
+  EXPECT_EQ(fold("(cm\nB\n)\x81"s + "2K\1bcm\nR\n)Rt."), "(#<m.B>1, #<m.B>1, #<m.R>())");
+}
 
 TEST(Folder, FoldedValuesAreReadFromTheMemo) {
   EXPECT_EQ(fold("(cm\nR\nK\1\x85Rq\0cm\nR\nh\0\x85Rh\0t."s), "(#<m.R>(1), #<m.R>(#<m.R>(1)), #<m.R>(1))");
@@ -139,46 +141,49 @@ TEST(Folder, FoldedValuesMemoisedBeforeTheirStateAreReadWithIt) {
   EXPECT_EQ(fold("(cm\nR\n)Rq\0K\5bh\0t."s), "(##<m.R>()5, ##<m.R>()5)");
 }
 
+TEST(Folder, FoldedValuesTakeStateMoreThanOnce) {
+  EXPECT_EQ(fold("(cm\nR\n)Rq\0"s + "2K\5b0K\6bh\0t."s), "(###<m.R>()56, ###<m.R>()56)");
+}
+
 TEST(Folder, FoldedValuesAreBuiltFromTheMemo) {
   EXPECT_EQ(fold("(cm\nB\n)\x81q\0\x8c\3onet(h\0K\1bt\x86."s), "((#<m.B>1, 'one'), (#<m.B>1))");
 }
 
 TEST(Folder, ReducedValuesInOnePassToo) {
-  MemoryReader bytes(as_bytes("(cm\nR\nK\1\x85Rq\0cm\nB\n)\x81q\1h\0bh\1t."s));
+  const std::string pickle = "(cm\nR\nK\1\x85Rq\0cm\nB\n)\x81q\1h\0bh\1t."s;
+  MemoryReader bytes(as_bytes(pickle));
   SmallFolder folder;
   Values values;
   const NodeId root = Machine().read(bytes, values, &folder);
   EXPECT_EQ(folder.text(values, root), "(#<m.R>(1), #<m.B>#<m.R>(1), #<m.B>#<m.R>(1))");
 }
 
-/// Folds what .metadata is made of.
+/// Folds what .metadata is made of: the upper half of a number says of what, the lower half is what it counts.
 class MetadataFolder : public Folder {
  public:
   void check_global(std::string_view, std::string_view) override {}
   std::optional<std::uint64_t> fold_reduce(const Values& values, NodeId callable, NodeId arguments) override {
     if (!values.is_global(callable, "torch", "Size")) return std::nullopt;
-    const auto dims = values.items(values.items(arguments)[0]);
-    return values.integer(dims[0]) << 20 | values.integer(dims[1]);
+    return values.integer(values.items(values.items(arguments)[0])[0]);
   }
   std::optional<std::uint64_t> fold_build(const Values& values, NodeId object, NodeId state) override {
-    if (const NodeId list = values.find(state, "chunks"); list != kNoNode) return values.items(list).size();
-    if (const NodeId offsets = values.find(state, "offsets"); offsets != kNoNode) return values.folded(offsets);
-    if (values.name(values.object(object).callable) == "MetadataIndex")
-      return values.folded(values.find(state, "offset"));
-    return values.integer(values.find(state, "offset"));
+    const std::string_view name = values.name(values.object(object).callable);
+    if (name == "TensorStorageMetadata") return kTensor | values.items(values.find(state, "chunks")).size();
+    if (name == "MetadataIndex") return kIndex | values.folded(values.find(state, "offset"));
+    return 0;
   }
   bool take_item(const Values& values, NodeId key, NodeId value) override {
-    if (values.kind(value) != Kind::folded) return false;
-    if (values.kind(key) == Kind::text) {
-      chunks += values.folded(value);
-    } else {
-      rows += values.folded(key) >> 20;
-    }
-    return true;
+    if ((values.folded(value) & kTensor) != 0) chunks += values.folded(value) & UINT32_MAX;
+    if ((values.folded(key) & kIndex) != 0) rows += values.folded(key) & UINT32_MAX;
+    return ((values.folded(value) & kTensor) | (values.folded(key) & kIndex)) != 0;
   }
 
   std::uint64_t chunks = 0;
   std::uint64_t rows = 0;
+
+ private:
+  static constexpr std::uint64_t kTensor = 1ULL << 40;
+  static constexpr std::uint64_t kIndex = 1ULL << 41;
 };
 
 std::uint64_t peak_of(const MetadataShape& shape) {
@@ -192,6 +197,15 @@ std::uint64_t peak_of(const MetadataShape& shape) {
 }
 
 TEST(FolderMemory, DoesNotGrowWithTheChunks) { EXPECT_LT(peak_of({.tensors = 100, .chunks = 500}), 200 << 10); }
+
+TEST(FolderMemory, DoesNotGrowWithItemsThatAreTaken) {
+  class TakeAll : public SmallFolder {
+    bool take_item(const Values&, NodeId, NodeId) override { return true; }
+  } folder;
+  std::string pickle = "}";
+  for (int i = 0; i < 10000; ++i) pickle += "\x8c\3abcK\1\x86](K\1K\2es";
+  EXPECT_LT(Tree(pickle + ".", &folder).machine.peak_memory(), 10000);
+}
 
 TEST(FolderMemory, IsANodeForEachChunkOfTheTensorBeingRead) {
   constexpr int kChunks = 50000;

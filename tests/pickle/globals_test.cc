@@ -207,6 +207,13 @@ TEST(ScanGlobals, SaysWhichTorchTakesTheRest) {
   EXPECT_EQ(scan("\x8f."s).needs_torch, "2.6");
 }
 
+TEST(ScanGlobals, TakesTheCallForEmptyBytesAsBytes) {
+  const GlobalScan found = scan("c__builtin__\nbytes\n)R.");
+  EXPECT_TRUE(found.refused.empty());
+  EXPECT_EQ(found.needs_torch, "2.5");
+  EXPECT_EQ(names(scan("c__builtin__\nbytes\nK\1\x85R.").refused), Strings{"__builtin__.bytes"});
+}
+
 TEST(ScanGlobals, CountsWhatTheWriterWouldName) {
   EXPECT_EQ(names(scan("(\x91."s).refused), Strings{"builtins.frozenset"});
   EXPECT_EQ(names(scan("ctorch\nTensor\n)}\x92."s).refused), Strings{"copyreg.__newobj_ex__"});

@@ -54,7 +54,8 @@ TEST(Liveness, PassesOverArguments) {
 }
 
 TEST(Liveness, StopsBehindStop) {
-  MemoryReader bytes(as_bytes("N.N."s));
+  const std::string pickle = "N.N.";
+  MemoryReader bytes(as_bytes(pickle));
   Budget budget;
   Liveness liveness;
   liveness.scan(bytes, budget);

@@ -1,6 +1,7 @@
 // Each malformed pickle is an Error(input) with the offset of its opcode, in one pass and in two.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "base/error_of.h"
@@ -17,6 +18,8 @@ struct Malformed {
   std::uint64_t offset;
   std::string what;
 };
+
+void PrintTo(const Malformed& malformed, std::ostream* out) { *out << malformed.name; }
 
 std::string with_code(char code) { return "K\x01"s + code + "."; }
 
@@ -119,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Machine, MalformedPickles, testing::ValuesIn(kMalformed
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(MachineErrors, FrameLongerThanTheRest) {
-  MemoryReader bytes(as_bytes("\x80\4\x95\x07\0\0\0\0\0\0\0N."s));
+  const std::string pickle = "\x80\4\x95\x07\0\0\0\0\0\0\0N."s;
+  MemoryReader bytes(as_bytes(pickle));
   Values values;
   const Error error = error_of([&] { Machine().read(bytes, values); });
   EXPECT_STREQ(error.what(), "a length of 7 bytes where 2 remain");

@@ -15,7 +15,8 @@ using testing::HasSubstr;
 TEST(Machine, NeedsNoProtoOpcode) { EXPECT_EQ(Tree("K\x07."s).text(), "7"); }
 
 TEST(Machine, LeavesWhatIsBehindStopToTheReader) {
-  MemoryReader bytes(as_bytes("K\x01.K\x02.rest"s));
+  const std::string pickles = "K\x01.K\x02.rest";
+  MemoryReader bytes(as_bytes(pickles));
   Machine machine;
   Values values;
   EXPECT_EQ(values.integer(machine.read(bytes, values)), 1);

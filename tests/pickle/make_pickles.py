@@ -68,9 +68,8 @@ def bytes_text(value, protocol):
 def byte_array_text(value, protocol):
     if protocol >= 5:
         return "bytearray(b" + quoted(value) + ")"
-    if protocol >= 3:
-        return f"call(<builtins.bytearray>, ({bytes_text(bytes(value), protocol)}))"
-    return f"call(<__builtin__.bytearray>, ({quoted(value.decode('latin1').encode())}, 'latin-1'))"
+    module = "__builtin__" if protocol == 2 else "builtins"
+    return f"call(<{module}.bytearray>, ({bytes_text(bytes(value), protocol)}))"
 
 
 def set_text(name, value, protocol):

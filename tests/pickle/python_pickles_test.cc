@@ -2,7 +2,7 @@
 #include <fsdpckpt/error.h>
 #include <gtest/gtest.h>
 
-#include <cctype>
+#include <ostream>
 #include <string>
 
 #include "pickle/tree_text.h"
@@ -18,6 +18,8 @@ struct PythonPickle {
   std::string pickle;
   std::string text;
 };
+
+void PrintTo(const PythonPickle& pickle, std::ostream* out) { *out << pickle.name; }
 
 const PythonPickle kPickles[] = {
 #include "python_pickles.inc"

@@ -252,29 +252,31 @@ class Maker:
         return value
 
 
-IMMUTABLE = (int, float, complex, str, bytes, frozenset, type, types.BuiltinFunctionType, types.FunctionType)
+BY_REPR = (type(None), bool, int, float, complex, str, bytes, type, enum.EnumMeta)
+BY_NAME = (types.BuiltinFunctionType, types.FunctionType)
+SINGLE = (enum.Enum, types.EllipsisType, types.NotImplementedType)
 
 
 class Comparison:
-    """Walks two values side by side and pairs up the identities of what can be told apart."""
+    """Walks two values side by side and pairs up the identities of what can change."""
 
     def __init__(self):
         self.partner = {}
-        self.kept = []
+        self.kept = []  # so that no identity is used twice
 
     def same(self, left, right):
         if type(left) is not type(right):
             return False
-        if left is None or isinstance(left, IMMUTABLE) and type(left) in IMMUTABLE + (bool, type, enum.EnumMeta):
+        if type(left) in BY_REPR:
             return repr(left) == repr(right)
-        if isinstance(left, (enum.Enum, types.EllipsisType, types.NotImplementedType)):
+        if isinstance(left, SINGLE + BY_NAME):
             return left is right
-        known = self.partner.get(id(left))
-        if known is not None or id(right) in self.partner:
-            return known == id(right) or isinstance(left, tuple) and self.parts_are_same(left, right)
-        if left != () and not isinstance(left, tuple):
-            self.partner[id(left)], self.partner[id(right)] = id(right), id(left)
-            self.kept += [left, right]
+        if isinstance(left, (tuple, frozenset)):
+            return self.parts_are_same(left, right)
+        if id(left) in self.partner or id(right) in self.partner:
+            return self.partner.get(id(left)) == id(right)
+        self.partner[id(left)], self.partner[id(right)] = id(right), id(left)
+        self.kept += [left, right]
         return self.parts_are_same(left, right)
 
     def parts_are_same(self, left, right):
@@ -313,10 +315,8 @@ def is_plain(value):
 def attribute_names(value):
     if is_plain(value) and not isinstance(value, (Text, Number)):
         return []
-    slots = [name for name in getattr(type(value), "__slots__", ()) if hasattr(value, name)]
-    if isinstance(value, (Slots, MoreSlots)):
-        slots = [name for name in ("first", "second") if hasattr(value, name)]
-    return sorted(getattr(value, "__dict__", {})) + (slots if isinstance(value, Slots) else [])
+    names = Slots.__slots__ if isinstance(value, Slots) else ()
+    return sorted(getattr(value, "__dict__", {})) + [name for name in names if hasattr(value, name)]
 
 
 def reemit(pickles):

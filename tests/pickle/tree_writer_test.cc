@@ -43,6 +43,11 @@ TEST(TreeWriter, SpellsBytesForProtocol2) {
             "call(<__builtin__.bytearray>, (call(<_codecs.encode>, ('a', 'latin1'))))");
 }
 
+TEST(TreeWriter, SpellsTheCallForEmptyBytesAsBytes) {
+  EXPECT_EQ(reemitted_text("c__builtin__\nbytes\n)R."), "call(<_codecs.encode>, ('', 'latin1'))");
+  expect_same("c__builtin__\nbytes\nK\1\x85R.");
+}
+
 TEST(TreeWriter, SpellsNewObjectsWithKeywordsForProtocol2) {
   EXPECT_EQ(reemitted_text("cm\nC\nK\1\x85}K\2K\3s\x92."s), "call(<copy_reg.__newobj_ex__>, (<m.C>, (1), {2: 3}))");
 }

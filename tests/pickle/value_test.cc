@@ -54,6 +54,18 @@ TEST(Values, CompareGlobalsByBothNames) {
   EXPECT_FALSE(tree.values.is_global(tree.root, "mo", "name"));
 }
 
+TEST(Values, KnowTheCallForEmptyBytes) {
+  for (const char* pickle : {"c__builtin__\nbytes\n)R.", "cbuiltins\nbytes\n)R."}) {
+    const Tree tree(pickle);
+    EXPECT_TRUE(tree.values.is_empty_bytes_call(tree.root));
+  }
+  for (const char* pickle : {"c__builtin__\nbytes\n.", "c__builtin__\nbytes\nK\1\x85R.", "c__builtin__\nbytes\n)\x81.",
+                             "c__builtin__\nbytes\n)RNb.", "c__builtin__\nset\n)R.", ")."}) {
+    const Tree tree(pickle);
+    EXPECT_FALSE(tree.values.is_empty_bytes_call(tree.root));
+  }
+}
+
 TEST(Values, CanBeMoved) {
   Tree tree("X\1\0\0\0a."s);
   const Values moved = std::move(tree.values);

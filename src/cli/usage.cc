@@ -1,0 +1,96 @@
+#include "cli/usage.h"
+
+#include <fsdpckpt/error.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace fsdpckpt {
+namespace {
+
+constexpr std::array<std::string_view, 3> kCommands = {"consolidate", "inspect", "help"};
+constexpr unsigned kMostThreads = 1024;
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  const auto add = [&](const CLI::App* from) {
+    for (const CLI::Option* option : from->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  };
+  add(&app);
+  for (const CLI::App* sub : app.get_subcommands()) add(sub);
+  return names;
+}
+
+[[noreturn]] void throw_unknown_option(const std::string& option, const CLI::App& app, const std::string& command) {
+  const std::vector<std::string> names = option_names(app);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(option.substr(0, option.find('=')), views);
+  throw Error(ErrorKind::usage, cat("unknown option ", quote(option)), {},
+              near.empty() ? help_command(command) : std::string(near));
+}
+
+/// What CLI11 says, in plain words; its texts begin with the option's name.
+std::string words_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  std::string option = text.substr(0, text.find_first_of(": "));
+  if (!option.starts_with('-')) option = "--" + option;  // as CLI11 2.1 names a flag
+  const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (says("flag override")) return cat(option, " takes no value");
+  if (says("At Most")) return cat(option, " was given more than once");
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return cat(option, " needs a value");
+  return cat("the command line cannot be understood: ", escape(text));
+}
+
+}  // namespace
+
+void throw_no_choice(std::string_view text, std::string_view what, const std::vector<std::string_view>& words) {
+  std::string list;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    list += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": ", list, " were expected"));
+}
+
+unsigned parse_threads(std::string_view text, std::string_view what) {
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
+    throw Error(ErrorKind::usage,
+                cat(what, " is ", quote(text), ": a number from 1 to ", kMostThreads, " was expected"));
+  }
+  return threads;
+}
+
+std::string help_command(std::string_view command) {
+  return command.empty() ? "fsdpckpt help" : cat("fsdpckpt help ", command);
+}
+
+bool is_command(std::string_view word) { return std::ranges::find(kCommands, word) != kCommands.end(); }
+
+void throw_unknown_command(const std::string& word) {
+  const std::string_view near = nearest(word, kCommands);
+  std::error_code ignored;
+  std::string hint = help_command("");
+  if (!near.empty())
+    hint = cat("fsdpckpt ", near);
+  else if (std::filesystem::exists(word, ignored))
+    hint = cat("fsdpckpt inspect ", shell_word(word));
+  throw Error(ErrorKind::usage, cat("unknown command ", quote(word)), {}, hint);
+}
+
+void explain(const CLI::ParseError& error, const CLI::App& app, const std::string& command) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr)
+    throw Error(ErrorKind::usage, words_of(error), {}, help_command(command));
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::string extra = extras.empty() ? "" : extras.front();
+  if (extra.starts_with("-") && extra.size() > 1) throw_unknown_option(extra, app, command);
+  if (command.empty()) throw_unknown_command(extra);
+  throw Error(ErrorKind::usage, cat("one argument too many: ", quote(extra)), {}, help_command(command));
+}
+
+}  // namespace fsdpckpt

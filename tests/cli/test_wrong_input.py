@@ -1,0 +1,152 @@
+"""SRC is missing, damaged or something else: exit code 3, a message that names the file, nothing written."""
+import os
+import shutil
+
+import dcp
+import harness
+
+METADATA = "torch-2.13.0/dt_rs0_2x2"
+
+
+class WrongInput(harness.CliTest):
+    def wrong(self, source, what, where="", hint="", code=3):
+        """Both commands say the same."""
+        for arguments in (["inspect", source], ["consolidate", source, "out.pt"]):
+            self.assert_fails(arguments, code, (what, where or source, hint))
+
+    def write(self, name, data):
+        (self.folder / name).write_bytes(data)
+        return name
+
+
+class NoCheckpoint(WrongInput):
+    def test_missing(self):
+        self.wrong("nothing", "no such file or directory")
+        self.wrong("a/b/c", "no such file or directory")
+        self.wrong(self.write("text", b"hello") + "/ck", "no such file or directory")
+
+    def test_empty_folder(self):
+        (self.folder / "empty").mkdir()
+        self.wrong("empty", "not a sharded checkpoint: there is no .metadata in the directory")
+
+    def test_folder_of_checkpoints(self):
+        for name in ("step 3", "step 1", "step 2", "step 4"):
+            dcp.small(self.folder / "run" / name).save()
+        what = "no .metadata here, but in folders inside: 'run/step 1', 'run/step 2', 'run/step 3' and 1 more"
+        self.wrong("run", what, hint="fsdpckpt inspect 'run/step 1'")
+
+    def test_names_of_folders_cannot_drive_a_terminal(self):
+        dcp.small(self.folder / "run" / "a\x1b[31m").save()
+        self.wrong("run", "no .metadata here, but in folders inside: 'run/a\\x1b[31m'",
+                   hint="fsdpckpt inspect $'run/a\\x1b[31m'")
+
+    def test_folder_of_single_files(self):
+        (self.folder / "ranks").mkdir()
+        for rank in range(5):
+            self.write(f"ranks/rank_{rank}.pt", dcp.torch_zip({}))
+        what = ("not a sharded checkpoint: there is no .metadata in the directory, only single files: "
+                "'rank_0.pt', 'rank_1.pt', 'rank_2.pt' and 2 more")
+        self.wrong("ranks", what, hint="fsdpckpt inspect ranks/rank_0.pt")
+
+    def test_other_files(self):
+        zip_only = "not a checkpoint: the file does not start like a zip archive of torch.save"
+        self.wrong(self.write("notes.txt", b"These are only notes.\n"), zip_only)
+        self.wrong(self.write("short", b"hello"), "not a checkpoint: the file has only 5 bytes")
+        self.wrong(self.write("empty.pt", b""), "not a checkpoint: the file has only 0 bytes")
+        header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        self.wrong(self.write("m.safetensors", len(header).to_bytes(8, "little") + header + bytes(4)),
+                   "a safetensors file, which this release does not read")
+        shutil.copy(harness.TESTDATA / "torch-2.13.0/full/layouts_legacy.pt", self.folder / "old.pt")
+        self.wrong("old.pt", "a torch file in the form from before PyTorch 1.6, which fsdpckpt does not read",
+                   hint="load it with PyTorch and save it again with torch.save")
+
+    def test_device(self):
+        self.wrong("/dev/null", "not a regular file", code=5)
+
+    def test_one_file_of_a_checkpoint(self):
+        self.copy(METADATA, "my ck")
+        for name in ("my ck/.metadata", "my ck/__0_0.distcp"):
+            self.wrong(name, "this is one file of a sharded checkpoint, which is read as a directory",
+                       hint="fsdpckpt inspect 'my ck'")
+
+    def test_single_file_is_consolidated_already(self):
+        shutil.copy(harness.TESTDATA / "torch-2.13.0/full/module_state_dict.pt", self.folder / "a b.pt")
+        self.assertEqual(self.run_cli("inspect", "a b.pt").code, 0)
+        self.assert_fails(["consolidate", "a b.pt", "out.pt"], 3,
+                          ("there is nothing to consolidate: it is a torch file already", "a b.pt",
+                           "fsdpckpt inspect 'a b.pt'"))
+
+
+class Unfinished(WrongInput):
+    def test_metadata_was_never_written(self):
+        os.remove(self.folder / self.copy(METADATA) / ".metadata")
+        self.wrong("ck", "there are rank files but no .metadata: the save did not finish, or the hidden file was not copied",
+                   hint="copy .metadata too, or use an earlier checkpoint")
+
+    def test_metadata_was_not_renamed(self):
+        os.rename(self.folder / self.copy(METADATA) / ".metadata", self.folder / "ck/.metadata.tmp")
+        self.wrong("ck", "unfinished save: there is a .metadata.tmp that was not renamed to .metadata",
+                   hint="use an earlier checkpoint")
+
+    def test_empty_metadata(self):
+        self.copy(METADATA)
+        self.write("ck/.metadata", b"")
+        self.wrong("ck", "the metadata file is empty: the save did not finish", "ck/.metadata")
+
+
+class CutMetadata(WrongInput):
+    def test_at_every_place(self):
+        """Exit code 3 and the file's name, wherever it is cut."""
+        self.copy(METADATA)
+        whole = (self.folder / "ck/.metadata").read_bytes()
+        for length in (1, 2, 10, 100, 1000, 2000, len(whole) - 1):
+            self.write("ck/.metadata", whole[:length])
+            result = self.run_cli("consolidate", "ck", "out.pt")
+            self.assertEqual((result.code, result.out, self.listed()), (3, "", ["ck"]), length)
+            self.assertRegex(result.err, r"\Afsdpckpt: error: [^\n]*\n  in:  ck/\.metadata, byte offset \d+\n", length)
+
+    def test_bytes_behind_the_end(self):
+        self.copy(METADATA)
+        whole = (self.folder / "ck/.metadata").read_bytes()
+        self.write("ck/.metadata", whole + b"xyz")
+        self.wrong("ck", "3 bytes behind the end of the pickle", f"ck/.metadata, byte offset {len(whole)}")
+
+    def test_another_pickle(self):
+        self.copy(METADATA)
+        self.write("ck/.metadata", b"\x80\x04}\x94.")
+        self.wrong("ck", "the file holds no DCP Metadata object", "ck/.metadata")
+
+
+class DamagedRankFiles(WrongInput):
+    def test_missing(self):
+        os.remove(self.folder / self.copy(METADATA) / "__1_0.distcp")
+        self.wrong("ck", "a rank file is missing: '__1_0.distcp'", "ck")
+        os.remove(self.folder / "ck/__2_0.distcp")
+        self.wrong("ck", "rank files are missing: '__1_0.distcp', '__2_0.distcp'", "ck")
+
+    def test_cut_or_empty(self):
+        self.copy(METADATA)
+        for length in (0, 1000):
+            os.truncate(self.folder / "ck/__1_0.distcp", length)
+            self.wrong("ck", f"rank file is too short: an item needs bytes 0..1641, the file has {length}",
+                       "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
+            self.write("ck/__1_0.distcp", bytes(1000))
+
+    def test_flipped_bit(self):
+        """In the stored values: only the checksum can tell."""
+        dcp.small(self.folder / "ck").save()
+        path = self.folder / "ck/__1_0.distcp"
+        item = bytearray(path.read_bytes())
+        at = item.index(dcp.floats(6, 7))
+        item[at] ^= 1
+        path.write_bytes(item)
+        self.assert_fails(["consolidate", "ck", "out.pt"], 3,
+                          ("checksum 75be2663, expected f49b4344: the stored bytes are damaged",
+                           "ck/__1_0.distcp, entry 'model.w' [2:4, 0:3]", "--no-checksum converts all the same"))
+        result = self.run_cli("consolidate", "ck", "out.pt", "--no-checksum")
+        self.assert_ok(result, err="fsdpckpt: note: no checksum of the source was compared (--no-checksum)\n")
+        self.assertEqual(self.listed(), ["ck", "out.pt"])
+
+
+if __name__ == "__main__":
+    harness.main()

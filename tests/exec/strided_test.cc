@@ -1,0 +1,83 @@
+// Elements gathered by random strides, against a walk over every index.
+#include "exec/strided.h"
+
+#include <gtest/gtest.h>
+
+#include "io/sample_bytes.h"
+#include "model/boxes.h"
+
+namespace fsdpckpt {
+namespace {
+
+/// Strides of the shape with its dimensions laid out in a random order.
+Numbers random_strides(std::mt19937& random, const Numbers& shape) {
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::shuffle(order, random);
+  Numbers strides(shape.size());
+  std::int64_t next = random_between(random, 1, 2);
+  for (const std::size_t dim : order) {
+    strides[dim] = next;
+    next *= shape[dim] + random_between(random, 0, 1);
+  }
+  return strides;
+}
+
+std::string gathered_by_hand(const std::string& storage, const Numbers& shape, const Numbers& strides) {
+  std::string dense;
+  for (std::int64_t i = 0; i < volume(shape); ++i) {
+    std::int64_t rest = i, place = 0;
+    for (std::size_t dim = shape.size(); dim-- > 0; rest /= shape[dim]) place += rest % shape[dim] * strides[dim];
+    dense.append(storage, static_cast<std::size_t>(place) * 2, 2);
+  }
+  return dense;
+}
+
+std::string gather_part(const std::string& storage, const Numbers& shape, const Numbers& strides, const Piece& piece) {
+  const Payload payload{.offset = 6, .strides = strides};
+  const Numbers offsets(shape.size(), 0);
+  std::string out(piece.count * 2, '\0');
+  gather_piece(MemorySource(as_bytes(storage)), payload,
+               {.name = "w", .dtype = DType::float16, .sizes = shape, .offsets = offsets}, piece,
+               std::as_writable_bytes(std::span(out)));
+  return out;
+}
+
+TEST(GatherPiece, GathersAnyPieceOfAnyStrides) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 500; ++round) {
+    const Numbers shape = random_shape(random, static_cast<std::size_t>(random_between(random, 1, 4)), 6);
+    const Numbers strides = random_strides(random, shape);
+    const std::string storage = sample_bytes(50'000, static_cast<unsigned>(round));
+    const std::string dense = gathered_by_hand(storage.substr(6), shape, strides);
+    const auto first = static_cast<std::uint64_t>(random_between(random, 0, volume(shape) - 1));
+    const std::uint64_t left = static_cast<std::uint64_t>(volume(shape)) - first;
+    const auto count = static_cast<std::uint64_t>(random_between(random, 1, static_cast<std::int64_t>(left)));
+    ASSERT_EQ(gather_part(storage, shape, strides, {first, count}), dense.substr(first * 2, count * 2));
+  }
+}
+
+TEST(GatherPiece, RepeatsElementsOfExpandedDimensions) {
+  const std::string storage = sample_bytes(100);
+  const Numbers shape = {3, 2}, strides = {0, 1};
+  EXPECT_EQ(gather_part(storage, shape, strides, {0, 6}), gathered_by_hand(storage.substr(6), shape, strides));
+}
+
+TEST(GatherPiece, GathersStretchesThatAreTooLongToBeReadAtOnce) {
+  const std::string storage = sample_bytes(30 << 20);
+  const Numbers shape = {5, 3}, strides = {1, 5'000'000};
+  EXPECT_EQ(gather_part(storage, shape, strides, {0, 15}), gathered_by_hand(storage.substr(6), shape, strides));
+}
+
+TEST(Gather, GathersTheWholeChunk) {
+  const std::string storage = sample_bytes(24);
+  const Numbers shape = {3, 4}, strides = {1, 3}, offsets = {0, 0};
+  const Payload payload{.strides = strides};
+  const std::vector<std::byte> dense =
+      gather(MemorySource(as_bytes(storage)), payload,
+             {.name = "w", .dtype = DType::float16, .sizes = shape, .offsets = offsets});
+  EXPECT_EQ(as_text(dense), gathered_by_hand(storage, shape, strides));
+}
+
+}  // namespace
+}  // namespace fsdpckpt
