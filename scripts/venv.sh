@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 VENV_PACKAGES=(python3 python3-venv)
-FRAMEWORK_PACKAGES=(lightning==2.6.6 accelerate==1.15.0 pytorch-ignite==0.5.5 safetensors numpy)
+FRAMEWORK_PACKAGES=(lightning==2.6.6 accelerate==1.15.0 pytorch-ignite==0.5.5 safetensors numpy zstandard)
 
 # venv_folder TORCH_VERSION: where the environment for it is kept.
 venv_folder() {

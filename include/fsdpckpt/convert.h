@@ -54,4 +54,9 @@ struct ConsolidateReport {
 /// must come from exactly one chunk: Error(input) naming entry and box otherwise, before a payload byte is read.
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options);
 
+/// The same, written front to back to an open descriptor that only appends (a pipe, a FUSE mount): by one thread, and
+/// the CRCs stand in the central directory alone. What was written before an error stays written; `replace`, `sync` and
+/// `verify` have no meaning here.
+ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options);
+
 }  // namespace fsdpckpt

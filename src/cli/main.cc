@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/logging.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "report/error_report.h"
 
 namespace {
@@ -39,10 +40,11 @@ int fail(const CommandLine& line, const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  turn_signals_into_errors();
   CommandLine line;
   try {
     parse_command_line(argc, argv, line);
-    start_logging(line.global);
+    if (!std::holds_alternative<PrintCommand>(line.run)) start_logging(line.global);
     return run(line);
   } catch (const Error& error) {
     return fail(line, error);

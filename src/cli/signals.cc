@@ -24,9 +24,12 @@ void handle(int signal) {
 
 const std::atomic<int>& install_signal_handlers() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal);
+  return received;
+}
+
+void turn_signals_into_errors() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return received;
 }
 
 }  // namespace fsdpckpt

@@ -8,4 +8,7 @@ namespace fsdpckpt {
 /// Installs the handlers and returns the flag: 0, or the number of the signal that came.
 const std::atomic<int>& install_signal_handlers();
 
+/// A write to a closed pipe or beyond the limit of a file's size fails with an error instead of ending the program.
+void turn_signals_into_errors();
+
 }  // namespace fsdpckpt

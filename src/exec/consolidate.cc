@@ -13,6 +13,7 @@
 #include "formats/selection.h"
 #include "formats/torch_writer.h"
 #include "io/atomic_file.h"
+#include "io/stream_sink.h"
 #include "model/coverage.h"
 
 namespace fsdpckpt {
@@ -28,11 +29,15 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   for (EntryId id = 0; id < data.index.entry_count(); ++id) {
     const Entry entry = data.index.entry(id);
     if (!selection.entries[id] || entry.kind != EntryKind::tensor) continue;
-    const Coverage coverage = cover(data.index, id);
-    if (coverage.problems.empty()) continue;
-    const CoverageProblem& problem = coverage.problems.front();
-    throw Error(ErrorKind::input, describe(problem, entry),
-                {.path = data.root, .entry = std::string(entry.name), .box = box_text(problem.offsets, problem.sizes)});
+    try {
+      byte_count(entry);  // a shape beyond 64 bits
+      const Coverage coverage = cover(data.index, id);
+      if (coverage.problems.empty()) continue;
+      const CoverageProblem& problem = coverage.problems.front();
+      throw Error(ErrorKind::input, describe(problem, entry), {.box = box_text(problem.offsets, problem.sizes)});
+    } catch (Error& error) {
+      throw error.in_path(data.root).in_entry(std::string(entry.name));
+    }
   }
 }
 
@@ -66,12 +71,28 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
                                            : cat("no checksum of the source was compared (--no-checksum)"));
 }
 
-void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::string& target,
-         const ConsolidateOptions& options, ConsolidateReport& report) {
+/// Everything before the first payload byte: what is written, and that it can be.
+TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, ConsolidateReport& report) {
+  report.notes = data.notes;
+  Selection selection =
+      select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
+  check_coverage(data, selection);
+  for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
+  TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
+  report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
+  report.tensors = plan.tensors;
+  report.objects = plan.objects;
+  report.tensor_bytes = plan.tensor_bytes;
+  report.file_bytes = plan.layout.file_size();
+  log_info(cat("plan: ", plan.records.size(), " records, ", report.file_bytes, " bytes"));
+  return plan;
+}
+
+void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
+           ConsolidateReport& report) {
   const ExecutorOptions executor = executor_options(options);
-  log_info(cat("plan: ", plan.records.size(), " records, ", plan.layout.file_size(), " bytes, ", executor.threads,
-               " threads, tiles of ", executor.tile_bytes, " bytes"));
-  AtomicFile file(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
+  log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
+  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
@@ -80,35 +101,43 @@ void run(const Checkpoint::Data& data, const TorchFilePlan& plan, const std::str
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
-  log_info(cat("written: ", file.temporary_path()));
   file.commit();
-  log_info(cat("in place: ", target));
+  log_info(cat("in place: ", report.target));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  Checkpoint::Data& data = checkpoint.data();
-  ConsolidateReport report{.target = target, .notes = data.notes};
-  check_places(data, target);
-  Selection selection =
-      select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
-  check_coverage(data, selection);
-  for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
-  const TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
-  report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
-  report.tensors = plan.tensors;
-  report.objects = plan.objects;
-  report.tensor_bytes = plan.tensor_bytes;
-  report.file_bytes = plan.layout.file_size();
+  ConsolidateReport report{.target = target};
+  check_places(checkpoint.data(), target);
+  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   for (const std::string& stale : stale_temporaries(target))
     report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
   if (options.dry_run)
-    check_writable(target, plan.layout.file_size(), {.replace = options.replace, .sync = options.sync});
+    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
   else
-    run(data, plan, target, options, report);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    write(checkpoint.data(), planned, options, report);
+  report.seconds = seconds_since(start);
+  return report;
+}
+
+ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  ConsolidateReport report{.target = "stream"};
+  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+  ExecutorOptions executor = executor_options(options);
+  executor.threads = 1;
+  executor.in_order = true;
+  DescriptorSink stream(descriptor, report.target);
+  InOrderSink sink(stream);
+  if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  checkpoint.data().file_set->check_unchanged();
+  report.seconds = seconds_since(start);
   return report;
 }
 

@@ -87,13 +87,18 @@ class Executor {
     for (std::uint64_t begin = job.begin; begin < job.end; begin += options_.tile_bytes) {
       buffer.resize(std::min(options_.tile_bytes, job.end - begin));
       const std::uint32_t crc = assembler.fill(record, begin, buffer);
+      if (options_.in_order && begin == 0) write_header(job.record, 0);
       sink_.write_at(place.data + begin, buffer);
       if (record.crc().add(begin, buffer.size(), crc)) {
         crcs_[job.record] = record.crc().value();
-        sink_.write_at(place.header, as_bytes(plan_.layout.local_header(job.record, crcs_[job.record])));
+        if (!options_.in_order) write_header(job.record, crcs_[job.record]);
       }
       report(buffer.size());
     }
+  }
+
+  void write_header(std::uint32_t record, std::uint32_t crc) {
+    sink_.write_at(plan_.layout.records()[record].header, as_bytes(plan_.layout.local_header(record, crc)));
   }
 
   /// Whole small records with their headers, in one write.

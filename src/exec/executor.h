@@ -15,6 +15,8 @@ struct ExecutorOptions {
   unsigned threads = 1;
   std::uint64_t tile_bytes = 1 << 20;  ///< a multiple of 4096
   bool check_crc = true;
+  bool in_order =
+      false;  ///< the sink takes bytes front to back only: one thread, local headers (without CRCs) before payloads
   const std::atomic<int>* stop = nullptr;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };

@@ -60,6 +60,9 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
   lazy_ = tensor->lazy;
   const std::uint32_t element = item_size(tensor->dtype);
   size_ = static_cast<std::uint64_t>(tensor->storage.element_count) * item_size(tensor->storage.dtype);
+  if (!header_.has_descriptor && header_.size != size_)  // with a descriptor, it says so behind the last byte
+    throw Error(ErrorKind::input, cat("record ", quote(header_.name), " has ", header_.size,
+                                      " bytes, the tensor's storage needs ", size_));
   const std::uint64_t skipped = static_cast<std::uint64_t>(tensor->storage_offset) * element;
   if (!is_row_major(tensor->shape, tensor->strides)) return make_row_major(expected, tensor->strides, skipped, size_);
   std::uint64_t chunk_bytes = element;
@@ -74,6 +77,7 @@ void StreamChunk::make_row_major(const ExpectedChunk& expected, const std::vecto
     throw Error(ErrorKind::input, "unsupported: a compressed, non-contiguous chunk of more than 256 MiB");
   std::vector<std::byte> storage(storage_size);
   bytes_->read(storage);
+  if (header_.has_descriptor) archive_->read_descriptor(header_, storage_size);
   dense_ = gather(MemorySource(storage), {.offset = storage_offset, .strides = strides}, expected);
   has_own_checksum_ = false;
 }

@@ -19,7 +19,6 @@ using pickle::Values;
 constexpr std::string_view kMetadata = "torch.distributed.checkpoint.metadata";
 constexpr std::string_view kFileSystem = "torch.distributed.checkpoint.filesystem";
 constexpr std::string_view kOldProperties = "torch.distributed._shard.sharded_tensor.metadata";
-constexpr EntryId kNoEntry = 0xffffffffU;
 constexpr std::size_t kMaxDims = 64;
 
 // What a folded number stands for: four bits above its payload.
@@ -184,13 +183,13 @@ std::uint64_t DcpFolder::fold_index(const Values& values, NodeId state) {
   if (name == kNoNode || values.kind(name) != Kind::text) throw Error(ErrorKind::input, "a MetadataIndex has no name");
   const NodeId offsets = values.find(state, "offset");  // absent for objects
   const NodeId hint = values.find(state, "index");
-  Item item{.entry = kNoEntry, .hint = UINT64_MAX};
+  Item item;
   const EntryId known = index_.find(values.text(name), next_entry_);
   next_entry_ = known + 1;
   if (known < index_.entry_count())
     item.entry = known;
   else
-    item.name = values.text(name);
+    item.name = later_name(values.text(name));
   if (hint != kNoNode && values.kind(hint) == Kind::integer)
     item.hint = static_cast<std::uint64_t>(values.integer(hint));
   if (offsets != kNoNode && values.kind(offsets) != Kind::none)
@@ -199,8 +198,16 @@ std::uint64_t DcpFolder::fold_index(const Values& values, NodeId state) {
     items_.clear();
     items_taken_ = 0;
   }
-  items_.push_back(std::move(item));
+  items_.push_back(item);
   return tagged(Tag::index, items_.size() - 1);
+}
+
+std::uint32_t DcpFolder::later_name(std::string_view name) {
+  const auto known = by_later_name_.find(name);
+  if (known != by_later_name_.end()) return known->second;
+  const auto place = static_cast<std::uint32_t>(later_names_.size());
+  by_later_name_.emplace(later_names_.emplace_back(name), place);
+  return place;
 }
 
 FileId DcpFolder::file_of(std::string_view path) {
@@ -239,9 +246,9 @@ bool DcpFolder::take_item(const Values& values, NodeId key, NodeId value) {
     const std::uint64_t number = payload(values.folded(key));
     if (number >= items_.size()) throw Error(ErrorKind::input, "a MetadataIndex is used twice");
     const auto extent = static_cast<std::uint32_t>(payload(values.folded(value)));
-    Item& item = items_[number];
+    const Item& item = items_[number];
     if (item.entry == kNoEntry)
-      waiting_.push_back({std::move(item), extent});
+      waiting_.push_back({item, extent});
     else
       place(item, extent);
     ++items_taken_;
@@ -282,16 +289,17 @@ void DcpFolder::place(const Item& item, std::uint32_t extent) {
 }
 
 void DcpFolder::finish() {
-  for (Waiting& waiting : waiting_) {
-    const EntryId entry = index_.find(waiting.item.name);
-    if (entry >= index_.entry_count()) {
+  std::vector<EntryId> entries;
+  for (const std::string& name : later_names_) entries.push_back(index_.find(name));
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    Waiting& waiting = waiting_[i];
+    waiting.item.entry = entries[waiting.item.name];
+    if (waiting.item.entry >= index_.entry_count())
       ++unlisted_items_;
-      continue;
-    }
-    waiting.item.entry = entry;
-    place(waiting.item, waiting.extent);
+    else
+      place(waiting.item, waiting.extent);
   }
-  waiting_.clear();
+  waiting_.shrink(0);
 }
 
 }  // namespace fsdpckpt

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/growing_array.h"
 #include "io/file_set.h"
 #include "model/index.h"
 #include "pickle/machine.h"
@@ -44,15 +48,16 @@ class DcpFolder final : public pickle::Folder {
   [[nodiscard]] std::uint64_t unlisted_items() const { return unlisted_items_; }
 
  private:
+  static constexpr EntryId kNoEntry = 0xffffffffU;
   struct Tensor {
     DType dtype;
     std::uint64_t shape;  ///< folded Size
     std::uint32_t first, count;
   };
   struct Item {  ///< a MetadataIndex
-    std::string name;
-    EntryId entry;  ///< kNoEntry when not known yet
-    std::uint64_t hint;
+    EntryId entry = kNoEntry;
+    std::uint32_t name = 0;  ///< of an entry that is not known yet: its place in later_names_
+    std::uint64_t hint = UINT64_MAX;
     std::optional<std::uint64_t> offsets;  ///< folded Size; nothing for objects
   };
   struct Waiting {
@@ -70,6 +75,7 @@ class DcpFolder final : public pickle::Folder {
   void place(const Item& item, std::uint32_t extent);
   void unpack(std::uint64_t size, std::vector<std::int64_t>& numbers) const;
   FileId file_of(std::string_view path);
+  std::uint32_t later_name(std::string_view name);
 
   Index& index_;
   FileSet& files_;
@@ -77,7 +83,9 @@ class DcpFolder final : public pickle::Folder {
   std::vector<Tensor> tensors_;
   std::vector<Item> items_;
   std::uint64_t items_taken_ = 0;
-  std::vector<Waiting> waiting_;
+  GrowingArray<Waiting> waiting_;
+  std::deque<std::string> later_names_;  ///< of entries whose stored items come first
+  std::unordered_map<std::string_view, std::uint32_t> by_later_name_;
   std::vector<std::vector<std::int64_t>> large_sizes_;
   std::vector<std::int64_t> numbers_a_, numbers_b_;
   std::string last_path_;

@@ -205,10 +205,14 @@ Checkpoint open_dcp(const std::string& directory) {
   data.kind = "sharded checkpoint";
   data.writer =
       cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
-  const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
-  if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
-  check_extents(data);
-  check_stored(data);
+  try {
+    const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
+    if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
+    check_extents(data);
+    check_stored(data);
+  } catch (Error& error) {
+    throw error.in_path(directory);
+  }
   note_files(data);
   add_meta_pt(data);
   return checkpoint;

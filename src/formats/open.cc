@@ -56,6 +56,18 @@ bool is_single_file(const std::string& name) {
                              [&](const char* ending) { return name.ends_with(ending); });
 }
 
+/// False also for a file that cannot be read.
+bool is_zip(const std::string& directory, const std::string& name) {
+  try {
+    FileSet files(directory);
+    std::array<std::byte, 4> magic{};
+    files.read_at(files.add(name), 0, magic);
+    return zip::starts_like_zip(magic);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 [[noreturn]] void throw_no_metadata(const std::string& directory, bool is_unfinished) {
   if (is_unfinished) {
     throw Error(ErrorKind::input, "unfinished save: there is a .metadata.tmp that was not renamed to .metadata",
@@ -78,14 +90,15 @@ bool is_single_file(const std::string& name) {
                 {.path = directory}, cat("fsdpckpt inspect ", shell_word(inside.front())));
   }
   std::erase_if(names, [](const std::string& name) { return !is_single_file(name); });
-  std::ranges::sort(names);
   if (names.empty())
     throw Error(ErrorKind::input, "not a sharded checkpoint: there is no .metadata in the directory",
                 {.path = directory});
+  const auto readable = std::ranges::find_if(names, [&](const std::string& name) { return is_zip(directory, name); });
   throw Error(
       ErrorKind::input,
       cat("not a sharded checkpoint: there is no .metadata in the directory, only single files: ", list_of(names)),
-      {.path = directory}, cat("fsdpckpt inspect ", shell_word(directory + "/" + names.front())));
+      {.path = directory},
+      readable == names.end() ? "" : cat("fsdpckpt inspect ", shell_word(directory + "/" + *readable)));
 }
 
 Checkpoint open_directory(const std::string& directory) {

@@ -50,6 +50,7 @@ DType dtype_of(const std::string& text) {
 }
 
 std::vector<std::int64_t> numbers_of(const json& list) {
+  if (!list.is_array()) malformed("a shape or offset is no list");
   std::vector<std::int64_t> numbers;
   for (const json& item : list) {
     if (!item.is_number_integer() || item.get<std::int64_t>() < 0)

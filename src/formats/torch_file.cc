@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "formats/document.h"
@@ -90,12 +91,13 @@ class TreeReader {
     }
   }
 
-  /// The path joined with dots; a second entry of that name (dots in keys) is marked.
-  [[nodiscard]] std::string name() const {
+  /// The path joined with dots; further entries of that name (dots in keys) are numbered: w, w'2, w'3.
+  std::string name() {
     std::string text;
     for (const std::string& key : path_) text += (text.empty() ? "" : ".") + key;
-    while (data_.index.find(text) < data_.index.entry_count()) text += "'";
-    return text;
+    std::string unique = text;
+    while (data_.index.find(unique) < data_.index.entry_count()) unique = cat(text, "'", 1 + ++repeats_[text]);
+    return unique;
   }
 
   void add_leaf(NodeId node) {
@@ -134,6 +136,7 @@ class TreeReader {
   const pickle::Values& values_;
   std::uint64_t budget_;
   std::vector<std::string> path_;
+  std::unordered_map<std::string, std::uint64_t> repeats_;  ///< by name: how many numbers were tried
 };
 
 }  // namespace

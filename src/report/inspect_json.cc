@@ -3,6 +3,7 @@
 #include "formats/document.h"
 #include "report/json_text.h"
 #include "report/value_text.h"
+#include "report/weights_only.h"
 
 namespace fsdpckpt {
 namespace {
@@ -33,10 +34,13 @@ ordered_json tensor_json(const Checkpoint::Data& checkpoint, EntryId id, const I
 
 ordered_json object_json(const Checkpoint::Data& checkpoint, EntryId id) {
   const DocumentPart part = read_object(checkpoint, id);
+  ordered_json refused = ordered_json::array();
+  for (const std::string& global : refused_globals(part)) refused.push_back(json_text(global));
   return {{"name", json_text(checkpoint.index.entry(id).name)},
           {"kind", "object"},
           {"bytes", object_size(checkpoint, id)},
-          {"value", json_text(value_text(part.document->values, part.node, 200))}};
+          {"value", json_text(value_text(part.document->values, part.node, 200))},
+          {"weights_only_refuses", std::move(refused)}};
 }
 
 ordered_json totals_json(const Overview& overview) {

@@ -6,6 +6,7 @@
 #include "formats/document.h"
 #include "report/table.h"
 #include "report/value_text.h"
+#include "report/weights_only.h"
 
 namespace fsdpckpt {
 namespace {
@@ -64,21 +65,26 @@ class InspectText {
     return table.text();
   }
 
-  [[nodiscard]] std::string value_of(EntryId id) const {
-    const DocumentPart part = read_object(checkpoint_, id);
-    return value_text(part.document->values, part.node);
+  /// Objects that weights_only refuses are marked in a last column, which is there only when it is needed.
+  [[nodiscard]] std::string objects() const {
+    std::vector<std::vector<std::string>> rows;
+    bool any_refused = false;
+    for (const EntryId id : overview_.order) {
+      if (checkpoint_.index.entry(id).kind != EntryKind::object) continue;
+      rows.push_back(object_row(id));
+      any_refused |= !rows.back().back().empty();
+    }
+    Table table({"object", "size", "value", any_refused ? "weights_only" : ""},
+                {Align::left, Align::right, Align::left, Align::left});
+    for (auto& row : rows) table.add(std::move(row));
+    return table.text();
   }
 
-  [[nodiscard]] std::string objects() const {
-    Table table({"object", "size", "value"}, {Align::left, Align::right, Align::left});
-    for (const EntryId id : overview_.order) {
-      const Entry entry = checkpoint_.index.entry(id);
-      if (entry.kind == EntryKind::object) {
-        const std::uint64_t bytes = object_size(checkpoint_, id);
-        table.add({escape(entry.name), bytes > 0 ? size(bytes) : "-", value_of(id)});
-      }
-    }
-    return table.text();
+  [[nodiscard]] std::vector<std::string> object_row(EntryId id) const {
+    const DocumentPart part = read_object(checkpoint_, id);
+    const std::uint64_t bytes = object_size(checkpoint_, id);
+    return {escape(checkpoint_.index.entry(id).name), bytes > 0 ? size(bytes) : "-",
+            value_text(part.document->values, part.node), refusal_text(refused_globals(part))};
   }
 
   [[nodiscard]] std::string chunks() const {

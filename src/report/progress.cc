@@ -21,17 +21,27 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
              stderr);
 }
 
+namespace {
+
+/// Nothing while too little is done to tell.
+std::string time_left(std::uint64_t done, std::uint64_t total, double seconds) {
+  if (seconds <= 0 || done >= total || done < total / 100 || done == 0) return {};
+  const double left = static_cast<double>(total - done) / static_cast<double>(done) * seconds;
+  const auto rounded = [](double value) { return static_cast<std::uint64_t>(value + 0.5); };
+  return left < 120 ? cat(", ", rounded(left), " s left") : cat(", ", rounded(left / 60), " min left");
+}
+
+}  // namespace
+
 std::string progress_text(std::uint64_t done, std::uint64_t total, double seconds) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   const std::uint64_t percent = total == 0 ? 100 : done * 100 / total;
-  std::string text = cat(percent < 10    ? "  "
-                         : percent < 100 ? " "
-                                         : "",
-                         percent, " %  ", human_size(done), " of ", human_size(total), ", ",
-                         human_size(static_cast<std::uint64_t>(rate)), "/s");
-  if (rate > 0 && total > done)
-    text += cat(", ", static_cast<std::uint64_t>(static_cast<double>(total - done) / rate + 0.5), " s left");
-  return text;
+  const std::string text = cat(percent < 10    ? "  "
+                               : percent < 100 ? " "
+                                               : "",
+                               percent, " %  ", human_size(done), " of ", human_size(total), ", ",
+                               human_size(static_cast<std::uint64_t>(rate)), "/s");
+  return text + time_left(done, total, seconds);
 }
 
 }  // namespace fsdpckpt

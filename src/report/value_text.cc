@@ -24,9 +24,12 @@ std::string real_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  const double size = std::abs(value);
+  const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
   std::string text(buffer.data(), end);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
@@ -36,8 +39,10 @@ class ValueText {
 
   std::string of(NodeId node) {
     write(node, 0);
-    if (text_.size() > limit_) text_ = text_.substr(0, limit_) + "...";
-    return escape(text_);
+    if (text_.size() <= limit_) return escape(text_);
+    std::size_t end = limit_;
+    while (end > 0 && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) --end;  // between characters
+    return escape(text_.substr(0, end)) + "...";
   }
 
  private:
@@ -67,12 +72,14 @@ class ValueText {
         text_ += cat("bytes[", values_.text(node).size(), "]");
         return;
       case Kind::tuple:
-        return write_items(node, "(", ")", depth);
+        return write_items(node, "(", values_.items(node).size() == 1 ? ",)" : ")", depth);
       case Kind::list:
         return write_items(node, "[", "]", depth);
       case Kind::set:
       case Kind::frozen_set:
-        return write_items(node, "{", "}", depth);
+        if (!values_.items(node).empty()) return write_items(node, "{", "}", depth);
+        text_ += "set()";
+        return;
       case Kind::dict:
         return write_dict(values_.items(node), depth);
       case Kind::global:
@@ -135,7 +142,7 @@ class ValueText {
     }
     write(object.callable, depth + 1);
     if (values_.kind(object.arguments) == Kind::tuple && !values_.items(object.arguments).empty())
-      write(object.arguments, depth + 1);
+      write_items(object.arguments, "(", ")", depth + 1);
     else
       text_ += "(...)";
   }

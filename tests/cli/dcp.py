@@ -112,6 +112,17 @@ def floats(*values):
     return struct.pack(f"<{len(values)}f", *values)
 
 
+def write_with_holes(target, content, block=1 << 20):
+    """Zeros take no space on the disk."""
+    for at in range(0, len(content), block):
+        part = content[at:at + block]
+        if part.count(0) == len(part):
+            target.seek(len(part), os.SEEK_CUR)
+        else:
+            target.write(part)
+    target.truncate(len(content))
+
+
 class Directory:
     """A DCP directory in the making: add entries, then save()."""
 
@@ -121,12 +132,13 @@ class Directory:
 
     def tensor(self, name, shape, chunks, path=None):
         """`chunks`: (offsets, sizes, file name, bytes or None for zeros)."""
-        listed = []
+        self.list(name, shape, [chunk[:2] for chunk in chunks], path)
         for offsets, sizes, file, data in chunks:
-            listed.append(filled(ChunkStorageMetadata, offsets=Size(offsets), sizes=Size(sizes)))
-            data = bytes(4 * numel_of(sizes)) if data is None else data
-            self.store(name, Size(offsets), file, tensor_zip(sizes, data))
-        self.state[name] = filled(TensorStorageMetadata, properties=TensorProperties(), size=Size(shape), chunks=listed)
+            self.store(name, Size(offsets), file, tensor_zip(sizes, bytes(4 * numel_of(sizes)) if data is None else data))
+
+    def list(self, name, shape, boxes, path=None):
+        chunks = [filled(ChunkStorageMetadata, offsets=Size(offsets), sizes=Size(sizes)) for offsets, sizes in boxes]
+        self.state[name] = filled(TensorStorageMetadata, properties=TensorProperties(), size=Size(shape), chunks=chunks)
         self.paths[name] = path or (name,)
 
     def object(self, name, value, file="__0_0.distcp", path=None):
@@ -135,19 +147,19 @@ class Directory:
         self.paths[name] = path or (name,)
 
     def store(self, name, offset, file, item):
-        content = self.files.setdefault(file, bytearray())
+        content = self.files.get(file, b"")
         index = filled(MetadataIndex, fqn=name, offset=offset, index=None)
         self.storage[index] = filled(StorageInfo, relative_path=file, offset=len(content), length=len(item))
-        content += item
+        self.files[file] = content + item if content else item
 
-    def save(self, write_files=True):
+    def save(self):
         os.makedirs(self.path, exist_ok=True)
         metadata = filled(Metadata, state_dict_metadata=self.state, planner_data=self.paths, storage_data=self.storage)
         with open(os.path.join(self.path, ".metadata"), "wb") as target:
             target.write(pickle.dumps(metadata, 4))
-        for name, content in self.files.items() if write_files else ():
+        for name, content in self.files.items():
             with open(os.path.join(self.path, name), "wb") as target:
-                target.write(content)
+                write_with_holes(target, content)
         return self.path
 
 
@@ -161,10 +173,12 @@ def small(path, ranks=2):
     return made
 
 
-def big(path, megabytes, ranks=2):
-    """One tensor of that many MiB; its payload is a hole in each rank file, so that it costs no disk."""
+def big(path, megabytes, ranks=8):
+    """Tensors of zeros, one a rank, that many MiB together."""
     made = Directory(path)
-    rows = megabytes // ranks
+    sizes = (megabytes // ranks, 1 << 18)
+    item = tensor_zip(sizes, bytes(4 * numel_of(sizes)))
     for rank in range(ranks):
-        made.tensor(f"w{rank}", (rows, 1 << 18), [((0, 0), (rows, 1 << 18), f"__{rank}_0.distcp", bytes(rows << 20))])
+        made.list(f"w{rank}", sizes, [((0, 0), sizes)])
+        made.store(f"w{rank}", Size((0, 0)), f"__{rank}_0.distcp", item)
     return made

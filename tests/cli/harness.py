@@ -43,14 +43,19 @@ class CliTest(unittest.TestCase):
         kept = {name: os.environ[name] for name in GROUND if name in os.environ}
         return {**kept, "TERM": "xterm", **variables}
 
-    def start(self, *arguments, env=None, **options):
+    def start_slow(self, *arguments, **options):
+        """As start(); one thread, and it steps back for a test that watches it."""
+        return self.start(*arguments, "-j", "1", before=["nice", "-n", "5"], **options)
+
+    def start(self, *arguments, env=None, before=(), **options):
         """The running program, its stdout and stderr in pipes unless said otherwise."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        return subprocess.Popen([BINARY, *map(str, arguments)], cwd=self.folder, env=self.environment(**(env or {})), **pipes)
+        return subprocess.Popen([*before, BINARY, *map(str, arguments)], cwd=self.folder,
+                                env=self.environment(**(env or {})), **pipes)
 
     def run_cli(self, *arguments, **options):
         process = self.start(*arguments, **options)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=100)
         return Result(process.returncode, text_of(out or b""), text_of(err or b""))
 
     def listed(self, folder="."):

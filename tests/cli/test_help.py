@@ -73,6 +73,11 @@ class Help(harness.CliTest):
 
 
 class Version(harness.CliTest):
+    def test_needs_no_sound_environment(self):
+        bad = {"FSDPCKPT_LOG": "loud", "FSDPCKPT_THREADS": "many", "FSDPCKPT_MEMORY_LIMIT": "much"}
+        for arguments in (["--version"], ["help"], ["consolidate", "--help"]):
+            self.assert_ok(self.run_cli(*arguments, env=bad))
+
     def test_one_line(self):
         result = self.run_cli("--version")
         self.assert_ok(result)

@@ -117,7 +117,7 @@ class Patterns(harness.CliTest):
 
     def test_nearest_entry_is_named(self):
         self.no_match("-k", "modle.w", "the nearest entry is 'model.w'")
-        self.no_match("-x", "model.B", "the nearest entry is 'model.b'")
+        self.no_match("-x", "model.b1", "the nearest entry is 'model.b'")
 
     def test_nothing_is_near(self):
         self.no_match("-k", "transformer.*", "fsdpckpt inspect --keys 'my ck'")

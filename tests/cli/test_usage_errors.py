@@ -42,6 +42,10 @@ class UsageErrors(harness.CliTest):
         self.wrong(["consolidate", "ck", ""], "the name of DST is empty")
         self.wrong(["consolidate", "ck", "-o", ""], "the name of DST is empty")
 
+    def test_stdout_is_no_target(self):
+        for target in (["-"], ["-o", "-"]):
+            self.wrong(["consolidate", "ck", *target], "DST is '-': a file is written, never stdout", "give DST a name")
+
     def test_too_many_arguments(self):
         self.wrong(["inspect", "a", "b"], "one argument too many: 'b'", HELP["inspect"])
         self.wrong(["consolidate", "a", "b", "c"], "one argument too many: 'c'", HELP["consolidate"])

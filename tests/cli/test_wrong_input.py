@@ -48,6 +48,15 @@ class NoCheckpoint(WrongInput):
                 "'rank_0.pt', 'rank_1.pt', 'rank_2.pt' and 2 more")
         self.wrong("ranks", what, hint="fsdpckpt inspect ranks/rank_0.pt")
 
+    def test_folder_of_files_that_are_not_read(self):
+        """No advice to inspect what cannot be inspected."""
+        (self.folder / "hf").mkdir()
+        self.write("hf/model.safetensors", bytes(100))
+        what = "not a sharded checkpoint: there is no .metadata in the directory, only single files: "
+        self.wrong("hf", what + "'model.safetensors'")
+        self.write("hf/pytorch_model.bin", dcp.torch_zip({}))
+        self.wrong("hf", what + "'model.safetensors', 'pytorch_model.bin'", hint="fsdpckpt inspect hf/pytorch_model.bin")
+
     def test_other_files(self):
         zip_only = "not a checkpoint: the file does not start like a zip archive of torch.save"
         self.wrong(self.write("notes.txt", b"These are only notes.\n"), zip_only)

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256.h"
+#include "formats/manifest.h"
 #include "io/sample_bytes.h"
 #include "model/boxes.h"
+#include "pickle/machine.h"
+#include "zip/directory.h"
 
 namespace fsdpckpt {
 namespace {
@@ -77,6 +81,40 @@ TEST(Gather, GathersTheWholeChunk) {
       gather(MemorySource(as_bytes(storage)), payload,
              {.name = "w", .dtype = DType::float16, .sizes = shape, .offsets = offsets});
   EXPECT_EQ(as_text(dense), gathered_by_hand(storage, shape, strides));
+}
+
+/// The row-major bytes of a tensor in a real file.
+std::string dense_bytes(const Source& file, const zip::Directory& directory, const StoredTensor& tensor) {
+  const zip::Record* storage = directory.find("data/" + std::string(tensor.storage.key));
+  const Numbers offsets(tensor.shape.size(), 0);
+  const std::uint64_t skipped = static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
+  std::vector<std::byte> dense = gather(file, {.offset = storage->data + skipped, .strides = tensor.strides},
+                                        {.name = "", .dtype = tensor.dtype, .sizes = tensor.shape, .offsets = offsets});
+  apply_lazy_bits(tensor.lazy, tensor.dtype, dense);
+  return std::string(as_text(dense));
+}
+
+/// Views, transposed, expanded, strided and conjugated tensors that torch saved, against its own contiguous copies.
+TEST(Gather, AgreesWithTorchsOwnContiguousCopies) {
+  std::size_t seen = 0;
+  for (const char* version : {"torch-2.0.1", "torch-2.13.0"}) {
+    const std::string folder = test_data(std::string(version) + "/full");
+    FileSet files(folder);
+    const auto file = files.source(files.add("layouts.pt"));
+    zip::Directory directory;
+    directory.read(*file);
+    const zip::Record* pickled = directory.find("data.pkl");
+    pickle::Values values;
+    const pickle::NodeId root = pickle::Machine().read(SliceSource(*file, pickled->data, pickled->size), values);
+    for (const ExpectedTensor& expected : read_manifest(folder + "/manifest.json").tensors) {
+      if (!expected.name.starts_with("layouts.")) continue;
+      const auto tensor = tensor_of(values, values.find(root, expected.name.substr(8)));
+      ASSERT_TRUE(tensor.has_value()) << expected.name;
+      EXPECT_EQ(Sha256::hex(dense_bytes(*file, directory, *tensor)), expected.sha256) << expected.name;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 20U);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ inline Manifest read_manifest(const std::string& file) {
 struct Fixture {
   std::string directory, manifest;
 };
+inline void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.directory; }
 
 inline std::string test_data(const std::string& name) { return std::string(FSDPCKPT_TESTDATA) + "/" + name; }
 

@@ -1,0 +1,193 @@
+#include "formats/torch_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error_of.h"
+#include "base/sha256.h"
+#include "formats/item_builder.h"
+#include "formats/manifest.h"
+#include "formats/payload.h"
+#include "io/temp_dir.h"
+#include "model/checkpoint_data.h"
+
+namespace fsdpckpt {
+namespace {
+
+using pickle::Writer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Entries as "name kind" of a file with this value.
+std::vector<std::string> entries_of(const std::string& content) {
+  const TempDir directory;
+  directory.write("model.pt", content);
+  const Checkpoint checkpoint = open_torch_file(directory.path(), "model.pt");
+  std::vector<std::string> names;
+  for (EntryId id = 0; id < checkpoint.entry_count(); ++id) {
+    const Entry entry = checkpoint.entry(id);
+    names.push_back(std::string(entry.name) + (entry.kind == EntryKind::tensor ? " tensor" : " object"));
+  }
+  return names;
+}
+
+Error error_of_file(const std::string& content) {
+  Error error = error_of([&] { entries_of(content); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_THAT(error.where().path, HasSubstr("/model.pt"));
+  return error;
+}
+
+void write_small_tensor(Writer& writer) { write_test_tensor(writer, {.shape = {2}, .storage = std::string(8, 't')}); }
+
+std::string file_of(const std::function<void(Writer&)>& write) { return object_item(write, {std::string(8, 't')}); }
+
+TEST(TorchFile, NamesEntriesByTheirPaths) {
+  EXPECT_THAT(entries_of(file_of([](Writer& writer) {
+                writer.empty_dict();
+                writer.mark();
+                writer.text("model");
+                writer.empty_dict();
+                writer.text("w");
+                write_small_tensor(writer);
+                writer.set_item();
+                writer.text("epoch");
+                writer.integer(3);
+                writer.integer(5);
+                writer.none();
+                writer.set_items();
+              })),
+              ElementsAre("model.w tensor", "epoch object", "5 object"));
+}
+
+TEST(TorchFile, DescendsListsThatHoldATensorOrADict) {
+  EXPECT_THAT(entries_of(file_of([](Writer& writer) {
+                writer.empty_dict();
+                writer.mark();
+                writer.text("with");
+                writer.empty_list();
+                writer.integer(1);
+                writer.append();
+                write_small_tensor(writer);
+                writer.append();
+                writer.text("without");
+                writer.empty_list();
+                writer.integer(1);
+                writer.append();
+                writer.set_items();
+              })),
+              ElementsAre("with.0 object", "with.1 tensor", "without object"));
+}
+
+TEST(TorchFile, ABareTensorIsAnEntryWithoutAName) {
+  EXPECT_THAT(entries_of(file_of(write_small_tensor)), ElementsAre(" tensor"));
+}
+
+TEST(TorchFile, AnOrderedDictIsADict) {
+  EXPECT_THAT(entries_of(file_of([](Writer& writer) {
+                writer.global("collections", "OrderedDict");
+                writer.empty_tuple();
+                writer.reduce();
+                writer.text("w");
+                write_small_tensor(writer);
+                writer.set_item();
+              })),
+              ElementsAre("w tensor"));
+}
+
+TEST(TorchFile, TwoKeysOfOneSpellingAreToldApart) {
+  const std::vector<std::string> names = entries_of(file_of([](Writer& writer) {
+    writer.empty_dict();
+    writer.mark();
+    writer.integer(1);
+    writer.none();
+    writer.text("1");
+    writer.none();
+    writer.set_items();
+  }));
+  ASSERT_EQ(names.size(), 2U);
+  EXPECT_NE(names[0], names[1]);
+}
+
+TEST(TorchFile, ManyKeysWithoutASpellingAreNoDanger) {
+  const std::vector<std::string> names = entries_of(file_of([](Writer& writer) {
+    writer.empty_dict();
+    writer.mark();
+    for (int i = 0; i < 20'000; ++i) {
+      writer.real(i);
+      writer.none();
+    }
+    writer.set_items();
+  }));
+  EXPECT_EQ(names.size(), 20'000U);
+  EXPECT_LT(names.back().size(), 100U);
+}
+
+TEST(TorchFile, ATensorWithoutItsRecordIsRefusedByName) {
+  const Error error = error_of_file(object_item([](Writer& writer) {
+    writer.empty_dict();
+    writer.text("w");
+    write_small_tensor(writer);
+    writer.set_item();
+  }));
+  EXPECT_EQ(error.where().entry, "w");
+  EXPECT_THAT(error.what(), HasSubstr("'data/0' of 8 bytes"));
+}
+
+TEST(TorchFile, ADictInsideItselfIsRefused) {
+  error_of_file(object_item([](Writer& writer) {
+    writer.empty_dict();
+    const std::uint32_t slot = writer.put();
+    writer.text("again");
+    writer.get(slot);
+    writer.set_item();
+  }));
+}
+
+/// [[x, x], [x, x]] thirty levels deep: a few hundred bytes, 2^30 leaves.
+TEST(TorchFile, ATreeThatIsEndlessWhenExpandedIsRefused) {
+  error_of_file(object_item([](Writer& writer) {
+    writer.empty_dict();
+    std::uint32_t slot = writer.put();
+    for (int level = 0; level < 30; ++level) {
+      writer.empty_list();
+      writer.get(slot);
+      writer.append();
+      writer.get(slot);
+      writer.append();
+      slot = writer.put();
+    }
+  }));
+}
+
+TEST(TorchFile, RealFilesHoldTheManifestsDTypesAndShapes) {
+  for (const char* version : {"torch-2.0.1", "torch-2.13.0"}) {
+    const std::string folder = test_data(std::string(version) + "/full");
+    const Manifest manifest = read_manifest(folder + "/manifest.json");
+    for (const ExpectedTensor& expected : manifest.tensors) {
+      const std::string file = expected.name.substr(0, expected.name.find('.'));
+      const std::string key = file == expected.name ? "" : expected.name.substr(file.size() + 1);
+      const Checkpoint checkpoint = open_torch_file(folder, file + ".pt");
+      const EntryId id = key.empty() ? 0 : checkpoint.find(key);
+      ASSERT_LT(id, checkpoint.entry_count()) << expected.name;
+      EXPECT_EQ(name(checkpoint.entry(id).dtype), expected.dtype) << expected.name;
+      EXPECT_THAT(checkpoint.entry(id).shape, testing::ElementsAreArray(expected.shape)) << expected.name;
+    }
+  }
+}
+
+TEST(TorchFile, RealFilesWithTensorsWithoutPlainBytesAreRefusedByName) {
+  const std::string folder = test_data("torch-2.13.0/full");
+  const Error error = error_of([&] { open_torch_file(folder, "special_coo.pt"); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_THAT(error.what(), HasSubstr("sparse"));
+}
+
+TEST(TorchFile, RealFilesOfContainersAndOfProtocolFourAreRead) {
+  const std::string folder = test_data("torch-2.13.0/full");
+  for (const char* file : {"containers.pt", "numpy.pt", "proto4.pt", "module_state_dict.pt"})
+    EXPECT_GT(open_torch_file(folder, file).entry_count(), 0U) << file;
+}
+
+}  // namespace
+}  // namespace fsdpckpt
