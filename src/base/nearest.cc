@@ -27,7 +27,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  const std::size_t limit = std::max<std::size_t>(2, word.size() / 3);
+  if (word.empty()) return {};
+  const std::size_t limit = std::min(std::max<std::size_t>(2, word.size() / 3), word.size() - 1);
   std::size_t best_distance = limit + 1;
   std::string_view best;
   for (const std::string_view candidate : candidates) {

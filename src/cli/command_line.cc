@@ -218,8 +218,8 @@ class Parser {
   void check_target(ConsolidateCommand& command) const {
     if (command.target.empty() && (is_given("DST") || is_given("--output")))
       throw Error(ErrorKind::usage, "the name of DST is empty");
-    if (command.target == "-")
-      throw Error(ErrorKind::usage, "DST is '-': a file is written, never stdout", {}, "give DST a name");
+    if (command.target == kStandardOutput && (line_.global.json || command.options.verify))
+      throw Error(ErrorKind::usage, "DST '-' is stdout: it excludes --json and --verify");
     if (command.target.empty()) command.target = default_target(command.source);
     if (command.target.ends_with(".safetensors") || command.target.ends_with("/")) {
       throw Error(ErrorKind::usage, "only torch files can be written: the name must not end in .safetensors or /",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct GlobalOptions {
   When color = When::automatic;
   When progress = When::automatic;
 };
+
+/// DST for a file that is written to stdout, front to back.
+inline constexpr std::string_view kStandardOutput = "-";
 
 struct ConsolidateCommand {
   std::string source;

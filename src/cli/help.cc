@@ -29,7 +29,7 @@ constexpr std::string_view kMainHelp =
 
 constexpr std::string_view kConsolidateHelp =
     "usage: fsdpckpt consolidate SRC [DST] [options]\n"
-    "One torch file from the sharded checkpoint in directory SRC; DST defaults to SRC.pt.\n"
+    "One torch file from the sharded checkpoint in directory SRC; DST defaults to SRC.pt, `-` is stdout.\n"
     "entries\n"
     "  -k, --key GLOB         only entries that match; repeatable, `*` crosses dots\n"
     "  -x, --exclude GLOB     not those; repeatable\n"

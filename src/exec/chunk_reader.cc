@@ -36,7 +36,7 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
   if (seen == expected) return;
   throw Error(ErrorKind::input,
               cat("checksum ", hex(seen), ", expected ", hex(expected), ": the stored bytes are damaged"), {},
-              "--no-checksum converts all the same");
+              "copy the file again; --no-checksum converts all the same");
 }
 
 }  // namespace

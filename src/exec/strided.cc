@@ -81,7 +81,7 @@ std::vector<std::byte> gather(const Source& source, const Payload& payload, cons
   std::uint64_t elements = 1;
   for (const std::int64_t extent : chunk.sizes) elements *= static_cast<std::uint64_t>(extent);
   std::vector<std::byte> dense(elements * item_size(chunk.dtype));
-  gather_piece(source, payload, chunk, {0, elements}, dense);
+  if (elements > 0) gather_piece(source, payload, chunk, {0, elements}, dense);
   return dense;
 }
 

@@ -78,7 +78,8 @@ void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
   if (options_.sync) start_writeback(offset, bytes.size());
 }
 
-/// The kernel lets one thread at a time write to a file, and a thread that waits for its turn there burns its core. Here it sleeps.
+/// The kernel lets one thread at a time write to a file, and a thread that waits for its turn there burns its core.
+/// Here it sleeps.
 void AtomicFile::write_all(std::uint64_t offset, Bytes bytes) {
   const std::lock_guard turn(writing_);
   std::uint64_t at = offset;

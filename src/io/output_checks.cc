@@ -39,7 +39,10 @@ void check_target(const std::string& target, bool replace) {
 
 void check_folder(const std::string& folder) {
   struct stat status;
-  if (::stat(folder.c_str(), &status) != 0) throw system_error("write into directory", errno, folder);
+  if (::stat(folder.c_str(), &status) != 0) {
+    if (errno == ENOENT) throw Error(ErrorKind::io, "the folder for the output does not exist", {.path = folder});
+    throw system_error("write into directory", errno, folder);
+  }
   if (!S_ISDIR(status.st_mode)) throw system_error("write into directory", ENOTDIR, folder);
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     throw system_error("write into directory", errno, folder);

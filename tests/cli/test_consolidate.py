@@ -46,6 +46,15 @@ class Consolidate(harness.CliTest):
             data = [archive.read(name) for name in archive.namelist() if "/data/" in name]
         self.assertEqual(data, [dcp.floats(*range(12)), dcp.floats(1, 2)])
 
+    def test_stdout_as_target(self):
+        with open(self.folder / "piped.pt", "wb") as piped:
+            self.assert_ok(self.run_cli("consolidate", "ck", "-", stdout=piped))
+        with zipfile.ZipFile(self.folder / "piped.pt") as archive:
+            self.assertIsNone(archive.testzip())
+            data = [archive.read(name) for name in archive.namelist() if "/data/" in name]
+        self.assertEqual(data, [dcp.floats(*range(12)), dcp.floats(1, 2)])
+        self.assertEqual(self.listed(), ["ck", "piped.pt"])
+
     def test_quiet(self):
         self.assert_ok(self.run_cli("-q", "consolidate", "ck", "out.pt"), "")
         self.assertEqual(self.listed(), ["ck", "out.pt"])

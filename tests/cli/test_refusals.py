@@ -38,7 +38,7 @@ class Target(harness.CliTest):
             self.refused("/dev/null", "output is not a regular file", options=options)
 
     def test_folder_is_missing(self):
-        self.refused("no/such/out.pt", "cannot write into directory: No such file or directory", "no/such", code=4)
+        self.refused("no/such/out.pt", "the folder for the output does not exist", "no/such", code=4)
 
     def test_folder_is_a_file(self):
         (self.folder / "file").write_text("")

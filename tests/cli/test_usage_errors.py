@@ -42,9 +42,9 @@ class UsageErrors(harness.CliTest):
         self.wrong(["consolidate", "ck", ""], "the name of DST is empty")
         self.wrong(["consolidate", "ck", "-o", ""], "the name of DST is empty")
 
-    def test_stdout_is_no_target(self):
-        for target in (["-"], ["-o", "-"]):
-            self.wrong(["consolidate", "ck", *target], "DST is '-': a file is written, never stdout", "give DST a name")
+    def test_stdout_as_target_excludes_what_needs_stdout_or_a_file(self):
+        self.wrong(["consolidate", "ck", "-", "--verify"], "DST '-' is stdout: it excludes --json and --verify")
+        self.assertEqual(self.run_cli("--json", "consolidate", "ck", "-").code, 2)
 
     def test_too_many_arguments(self):
         self.wrong(["inspect", "a", "b"], "one argument too many: 'b'", HELP["inspect"])
@@ -139,7 +139,7 @@ class Environment(harness.CliTest):
         bad = {"FSDPCKPT_THREADS": "many", "FSDPCKPT_MEMORY_LIMIT": "much"}
         self.assert_ok(self.run_cli("consolidate", "ck", "out.pt", "-j", "1", "--memory-limit", "1M", env=bad))
         result = self.run_cli("-v", "consolidate", "ck", "two.pt", env={"FSDPCKPT_LOG": "off", "FSDPCKPT_THREADS": "1"})
-        self.assertRegex(result.err, r"(?m)^fsdpckpt: info: plan: .* 1 threads, ")
+        self.assertRegex(result.err, r"(?m)^fsdpckpt: info: copy: 1 threads, ")
 
     def test_empty_is_unset(self):
         self.copy("torch-2.4.1/dt_s0_w2")

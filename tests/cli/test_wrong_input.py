@@ -151,7 +151,7 @@ class DamagedRankFiles(WrongInput):
         path.write_bytes(item)
         self.assert_fails(["consolidate", "ck", "out.pt"], 3,
                           ("checksum 75be2663, expected f49b4344: the stored bytes are damaged",
-                           "ck/__1_0.distcp, entry 'model.w' [2:4, 0:3]", "--no-checksum converts all the same"))
+                           "ck/__1_0.distcp, entry 'model.w' [2:4, 0:3]", "copy the file again; --no-checksum converts all the same"))
         result = self.run_cli("consolidate", "ck", "out.pt", "--no-checksum")
         self.assert_ok(result, err="fsdpckpt: note: no checksum of the source was compared (--no-checksum)\n")
         self.assertEqual(self.listed(), ["ck", "out.pt"])

@@ -268,7 +268,7 @@ TEST(AtomicFile, AMissingFolderIsAnIoErrorWithTheSystemsText) {
   const TempDir dir;
   const Error error = error_of([&] { AtomicFile(dir.path("no/out.pt"), 3, kNew); });
   EXPECT_EQ(error.kind(), ErrorKind::io);
-  EXPECT_STREQ(error.what(), "cannot write into directory: No such file or directory");
+  EXPECT_STREQ(error.what(), "the folder for the output does not exist");
   EXPECT_EQ(error.where().path, dir.path("no"));
 }
 
