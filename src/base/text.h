@@ -46,7 +46,8 @@ std::string human_count(std::uint64_t count);
 /// Linear in practice: no exponential backtracking on `*a*a*a*b`.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-/// The candidate nearest to `word` by edit distance (Damerau, at most max(2, length/3) and fewer than the word has letters), or empty.
+/// The candidate nearest to `word` by edit distance (Damerau, at most max(2, length/3) and fewer than the word has
+/// letters), or empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 /// "1.5 GiB", "512MiB", "64M", "4096": a size in bytes. Throws Error(usage) naming `what` when malformed.

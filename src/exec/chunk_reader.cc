@@ -43,7 +43,7 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
 
 /// A chunk that is a view of a larger storage, or not in row-major order, is checked by its whole storage record before
 /// use.
-void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) {
+void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) const {
   const Payload& payload = chunk.payload;
   if (!check_crc_ || payload.crc == 0 || covers_storage(chunk)) return;
   std::vector<std::byte> block(std::min<std::uint64_t>(payload.storage_size, 1 << 20));

@@ -32,7 +32,7 @@ class ChunkReader {
   void read_small_item(SourceChunk& chunk, MutableBytes out);
   void find_payload(SourceChunk& chunk);
   void compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes);
-  void check_storage(const Source& source, const SourceChunk& chunk);
+  void check_storage(const Source& source, const SourceChunk& chunk) const;
   void check(SourceChunk& chunk);
 
   const FileSet& files_;

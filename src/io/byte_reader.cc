@@ -9,7 +9,7 @@
 namespace fsdpckpt {
 namespace {
 
-constexpr std::uint64_t kBufferBytes = 256 * 1024;
+constexpr std::uint64_t kBufferBytes = 256ULL * 1024;
 
 }  // namespace
 

@@ -144,7 +144,7 @@ Coverage cover(const Index& index, EntryId entry) {
 }
 
 std::string describe(const CoverageProblem& problem, const Entry& entry) {
-  const std::string box = box_text(problem.offsets, problem.sizes);
+  std::string box = box_text(problem.offsets, problem.sizes);
   switch (problem.kind) {
     case CoverageProblem::Kind::gap:
       return cat("elements ", box, " are in no chunk");

@@ -27,10 +27,10 @@ std::string typed_storage(const std::string& dtype) {
 
 std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size());
-  std::int64_t next = 1;
+  std::uint64_t next = 1;  // impossible shapes may wrap
   for (std::size_t dim = shape.size(); dim-- > 0;) {
-    strides[dim] = next;
-    next *= shape[dim];
+    strides[dim] = static_cast<std::int64_t>(next);
+    next *= static_cast<std::uint64_t>(shape[dim]);
   }
   return strides;
 }
