@@ -9,8 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
+#include "base/log.h"
+#include "base/text.h"
 #include "exec/assembler.h"
 #include "exec/chunk_reader.h"
 #include "exec/record_work.h"
@@ -32,7 +35,7 @@ class Executor {
 
   ExecutorCounts run() {
     std::vector<std::thread> threads;
-    for (unsigned i = 1; i < options_.threads; ++i) threads.emplace_back([this] { work(); });
+    start(threads);
     work();
     for (std::thread& thread : threads) thread.join();
     if (error_) std::rethrow_exception(error_);
@@ -41,6 +44,16 @@ class Executor {
   }
 
  private:
+  /// Where no more threads can be had, those that there are do the work.
+  void start(std::vector<std::thread>& threads) {
+    threads.reserve(options_.threads);
+    try {
+      for (unsigned i = 1; i < options_.threads; ++i) threads.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      log_info(cat("only ", threads.size() + 1, " threads: ", error.what()));
+    }
+  }
+
   void work() {
     try {
       ChunkReader reader(*checkpoint_.file_set, options_.check_crc, counters_);

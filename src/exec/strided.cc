@@ -26,6 +26,8 @@ class Walk {
   [[nodiscard]] bool done() const { return left_ == 0; }
   /// The place of the current element, in elements behind payload.offset.
   [[nodiscard]] std::uint64_t place() const { return static_cast<std::uint64_t>(place_); }
+  /// Elements not yet passed, the current one included.
+  [[nodiscard]] std::uint64_t left() const { return left_; }
   void step() {
     --left_;
     for (std::size_t dim = chunk_.sizes.size(); dim-- > 0;) {
@@ -57,6 +59,25 @@ Stretch stretch_of(const Payload& payload, const ExpectedChunk& chunk, const Pie
   return stretch;
 }
 
+/// For a transposed chunk (neighbours along dim 0 are neighbours in the storage): one read for each column of the
+/// piece's rows.
+void gather_columns(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece,
+                    MutableBytes out) {
+  const std::uint32_t size = item_size(chunk.dtype);
+  std::uint64_t columns = 1;
+  for (std::size_t dim = 1; dim < chunk.sizes.size(); ++dim) columns *= static_cast<std::uint64_t>(chunk.sizes[dim]);
+  const std::uint64_t first_row = piece.first / columns;
+  std::vector<std::byte> column(((piece.first + piece.count - 1) / columns - first_row + 1) * size);
+  for (Walk walk(payload, chunk, {first_row * columns, columns}); !walk.done(); walk.step()) {
+    source.read_at(payload.offset + walk.place() * size, column);
+    for (std::uint64_t row = 0; row < column.size() / size; ++row) {
+      const std::uint64_t element = (first_row + row + 1) * columns - walk.left();
+      if (element < piece.first || element >= piece.first + piece.count) continue;
+      std::memcpy(out.data() + (element - piece.first) * size, column.data() + row * size, size);
+    }
+  }
+}
+
 }  // namespace
 
 void gather_piece(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece,
@@ -72,6 +93,7 @@ void gather_piece(const Source& source, const Payload& payload, const ExpectedCh
     }
     return;
   }
+  if (chunk.sizes.size() > 1 && payload.strides[0] == 1) return gather_columns(source, payload, chunk, piece, out);
   for (Walk walk(payload, chunk, piece); !walk.done(); walk.step(), to += size) {
     source.read_at(payload.offset + walk.place() * size, {to, size});
   }

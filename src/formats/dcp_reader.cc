@@ -200,6 +200,7 @@ Checkpoint open_dcp(const std::string& directory) {
   const std::vector<std::string> names = metadata_files(*data.file_set);
   if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
   std::vector<RankMetadata> ranks;
+  ranks.reserve(names.size());
   for (const std::string& name : names) ranks.push_back(read_metadata(*data.file_set, name));
   const bool is_local = names.front() != kMetadataName;
   data.kind = "sharded checkpoint";

@@ -1,5 +1,6 @@
 #include "report/progress.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include "base/text.h"
@@ -27,7 +28,7 @@ namespace {
 std::string time_left(std::uint64_t done, std::uint64_t total, double seconds) {
   if (seconds <= 0 || done >= total || done < total / 100 || done == 0) return {};
   const double left = static_cast<double>(total - done) / static_cast<double>(done) * seconds;
-  const auto rounded = [](double value) { return static_cast<std::uint64_t>(value + 0.5); };
+  const auto rounded = [](double value) { return static_cast<std::uint64_t>(std::llround(value)); };
   return left < 120 ? cat(", ", rounded(left), " s left") : cat(", ", rounded(left / 60), " min left");
 }
 

@@ -73,6 +73,15 @@ TEST(GatherPiece, GathersStretchesThatAreTooLongToBeReadAtOnce) {
   EXPECT_EQ(gather_part(storage, shape, strides, {0, 15}), gathered_by_hand(storage.substr(6), shape, strides));
 }
 
+TEST(GatherPiece, GathersLargeTransposedChunksColumnByColumn) {
+  const Numbers shape = {3000, 20, 100}, strides = {1, 3000, 60000};
+  const std::string storage = sample_bytes(12'000'006, 7);
+  const std::string dense = gathered_by_hand(storage.substr(6), shape, strides);
+  for (const Piece piece : {Piece{0, 4000}, Piece{1234, 567}, Piece{5'999'000, 1000}, Piece{1999, 2}}) {
+    EXPECT_EQ(gather_part(storage, shape, strides, piece), dense.substr(piece.first * 2, piece.count * 2));
+  }
+}
+
 TEST(Gather, GathersTheWholeChunk) {
   const std::string storage = sample_bytes(24);
   const Numbers shape = {3, 4}, strides = {1, 3}, offsets = {0, 0};
