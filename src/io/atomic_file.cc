@@ -74,14 +74,6 @@ void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
     throw Error(ErrorKind::bug, cat("write of ", bytes.size(), " bytes at ", offset, " leaves a file of ", size_),
                 {.path = target_});
   }
-  write_all(offset, bytes);
-  if (options_.sync) start_writeback(offset, bytes.size());
-}
-
-/// The kernel lets one thread at a time write to a file, and a thread that waits for its turn there burns its core.
-/// Here it sleeps.
-void AtomicFile::write_all(std::uint64_t offset, Bytes bytes) {
-  const std::lock_guard turn(writing_);
   std::uint64_t at = offset;
   for (Bytes rest = bytes; !rest.empty();) {
     const ssize_t written = ::pwrite(descriptor_.number(), rest.data(), rest.size(), static_cast<off_t>(at));
@@ -90,6 +82,7 @@ void AtomicFile::write_all(std::uint64_t offset, Bytes bytes) {
     rest = rest.subspan(static_cast<std::size_t>(written));
     at += static_cast<std::uint64_t>(written);
   }
+  if (options_.sync) start_writeback(offset, bytes.size());
 }
 
 /// The disk then works while the rest is still being computed, and the final fsync finds little to do.

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,14 +46,12 @@ class AtomicFile final : public PositionalSink {
   void reserve();
   void sync_data();
   void close_checked();
-  void write_all(std::uint64_t offset, Bytes bytes);
   void start_writeback(std::uint64_t offset, std::uint64_t length);
 
   std::string target_;
   std::string temporary_;
   std::uint64_t size_;
   AtomicFileOptions options_;
-  std::mutex writing_;
   Descriptor descriptor_;
   bool temporary_exists_ = false;
   std::vector<std::atomic<std::uint64_t>> stretch_bytes_;  ///< bytes written so far per 64 MiB stretch
