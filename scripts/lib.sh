@@ -84,5 +84,5 @@ available_packages() {
 # Configures (a second when nothing changed) and builds one preset.
 build_preset() {
   run cmake --preset "$1"
-  run cmake --build --preset "$1"
+  run cmake --build --preset "$@"
 }
