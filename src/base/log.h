@@ -2,6 +2,8 @@
 // up the logger "fsdpckpt"; a program that links the library decides for itself.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace fsdpckpt {
@@ -11,5 +13,16 @@ bool is_logging();
 
 /// One line at level info.
 void log_info(const std::string& line);
+
+/// Milliseconds since it was made, for such lines.
+class Stopwatch {
+ public:
+  [[nodiscard]] std::int64_t milliseconds() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace fsdpckpt

@@ -73,6 +73,7 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
 
 /// Everything before the first payload byte: what is written, and that it can be.
 TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, ConsolidateReport& report) {
+  const Stopwatch watch;
   report.notes = data.notes;
   Selection selection =
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
@@ -84,12 +85,14 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
   report.objects = plan.objects;
   report.tensor_bytes = plan.tensor_bytes;
   report.file_bytes = plan.layout.file_size();
-  log_info(cat("plan: ", plan.records.size(), " records, ", report.file_bytes, " bytes"));
+  log_info(cat("plan: ", plan.records.size(), " records, ", report.file_bytes, " bytes, made in ", watch.milliseconds(),
+               " ms"));
   return plan;
 }
 
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
            ConsolidateReport& report) {
+  const Stopwatch watch;
   const ExecutorOptions executor = executor_options(options);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
   AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
@@ -102,7 +105,7 @@ void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const Consol
   }
   data.file_set->check_unchanged();
   file.commit();
-  log_info(cat("in place: ", report.target));
+  log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -71,6 +71,7 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
 }
 
 RankMetadata read_metadata(FileSet& files, const std::string& name) {
+  const Stopwatch watch;
   RankMetadata rank;
   try {
     const auto source = files.source(files.add(name));
@@ -91,7 +92,7 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
     rank.unlisted_items = folder.unlisted_items();
     log_info(cat("read ", files.root(), "/", name, ": ", source->size(), " bytes, ", rank.index.entry_count(),
                  " entries, ", rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ",
-                 rank.index.bytes(), " of index"));
+                 rank.index.bytes(), " of index, ", watch.milliseconds(), " ms"));
   } catch (Error& error) {
     throw error.in_path(files.root() + "/" + name);
   }
@@ -176,6 +177,9 @@ void note_files(Checkpoint::Data& data) {
       stale += (stale.empty() ? "" : ", ") + quote(name);
   }
   if (!stale.empty()) data.notes.push_back(cat("not referenced by the metadata, left alone: ", stale));
+  const std::size_t links = data.file_set->symlinked().size();
+  if (links > 0)
+    data.notes.push_back(cat(links, links == 1 ? " file is" : " files are", " read through symbolic links"));
 }
 
 }  // namespace

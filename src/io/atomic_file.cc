@@ -16,6 +16,8 @@ namespace fsdpckpt {
 namespace {
 
 constexpr std::uint64_t kStretch = 64 << 20;
+constexpr std::uint64_t kDropAbove = 1ULL << 30;  ///< files this large leave the page cache as they are written
+constexpr std::uint64_t kStretchesBehind = 4;     ///< by then the disk is done with a stretch
 constexpr int kNameAttempts = 100;
 
 std::string random_temporary(const std::string& target) {
@@ -97,6 +99,11 @@ void AtomicFile::start_writeback(std::uint64_t offset, std::uint64_t length) {
     // Errors of writing show at fsync; that the call is unknown here costs only time.
     ::sync_file_range(descriptor_.number(), static_cast<off_t>(start), static_cast<off_t>(whole),
                       SYNC_FILE_RANGE_WRITE);
+    if (size_ > kDropAbove && stretch >= kStretchesBehind) {
+      // Batch systems count a job's cached pages; only the clean ones go.
+      ::posix_fadvise(descriptor_.number(), static_cast<off_t>(start - kStretchesBehind * kStretch),
+                      static_cast<off_t>(kStretch), POSIX_FADV_DONTNEED);
+    }
   }
 }
 

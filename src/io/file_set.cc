@@ -61,7 +61,6 @@ struct FileSet::State {
   [[nodiscard]] Handle acquire(FileId file);
   [[nodiscard]] Handle keep(FileId file, ConfinedFile opened);
   void close_least_recently_used();
-  void advise(FileId file, std::uint64_t offset, std::uint64_t length, int advice);
 
   std::string root;
   Descriptor descriptor;
@@ -106,15 +105,6 @@ void FileSet::State::close_least_recently_used() {
       std::ranges::min_element(open, {}, [this](FileId candidate) { return entries[candidate].last_used; });
   entries[*oldest].handle.reset();
   open.erase(oldest);
-}
-
-void FileSet::State::advise(FileId file, std::uint64_t offset, std::uint64_t length, int advice) {
-  try {
-    const Handle handle = acquire(file);
-    ::posix_fadvise(handle->descriptor.number(), static_cast<off_t>(offset), static_cast<off_t>(length), advice);
-  } catch (const Error&) {
-    // A hint only: whoever reads the file gets the error.
-  }
 }
 
 FileSet::FileSet(std::string root) : state_(std::make_unique<State>(std::move(root))) {}
@@ -163,14 +153,6 @@ void FileSet::read_at(FileId file, std::uint64_t offset, MutableBytes out) const
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }
-}
-
-void FileSet::will_need(FileId file, std::uint64_t offset, std::uint64_t length) const {
-  state_->advise(file, offset, length, POSIX_FADV_WILLNEED);
-}
-
-void FileSet::dont_need(FileId file, std::uint64_t offset, std::uint64_t length) const {
-  state_->advise(file, offset, length, POSIX_FADV_DONTNEED);
 }
 
 void FileSet::check_unchanged() const {

@@ -41,9 +41,6 @@ class FileSet {
   [[nodiscard]] std::uint64_t size(FileId file) const;
   /// pread until full; retries EINTR; a short file is Error(input), anything else Error(io). Thread-safe.
   void read_at(FileId file, std::uint64_t offset, MutableBytes out) const;
-  /// Asks the kernel to read ahead, or to drop clean pages that will not be needed again. Never fails.
-  void will_need(FileId file, std::uint64_t offset, std::uint64_t length) const;
-  void dont_need(FileId file, std::uint64_t offset, std::uint64_t length) const;
   /// Throws Error(io) "changed while being read" when (dev, ino, size, mtime) of any file that was opened
   /// is no longer what it was at its first opening.
   void check_unchanged() const;

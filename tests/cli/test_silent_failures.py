@@ -85,7 +85,8 @@ class Hostile(harness.CliTest):
         dcp.small(self.folder / "ck").save()
         os.rename(self.folder / "ck/__1_0.distcp", self.folder / "blob")
         os.symlink("../blob", self.folder / "ck/__1_0.distcp")
-        self.assert_ok(self.run_cli("consolidate", "ck", "out.pt"))
+        self.assert_ok(self.run_cli("consolidate", "ck", "out.pt"),
+                       err="fsdpckpt: note: 1 file is read through symbolic links\n")
 
 
 if __name__ == "__main__":

@@ -349,17 +349,6 @@ TEST(FileSet, AFileThatChangedBetweenTwoOpeningsIsAnIoErrorWhenRead) {
   EXPECT_STREQ(error.what(), "changed while being read");
 }
 
-TEST(FileSet, HintsNeverFail) {
-  const TempDir dir;
-  dir.write("a", "abc");
-  FileSet files(dir.path());
-  for (const FileId file : {files.add("a"), files.add("missing")}) {
-    EXPECT_NO_THROW(files.will_need(file, 0, 100));
-    EXPECT_NO_THROW(files.dont_need(file, 0, UINT64_MAX));
-  }
-  EXPECT_EQ(read(files, 0, 0, 3), "abc");
-}
-
 TEST(FileSet, ASourceIsAViewOfOneFile) {
   const TempDir dir;
   dir.write("a", "abcdef");
