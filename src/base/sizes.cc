@@ -1,5 +1,6 @@
 #include <fsdpckpt/error.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>

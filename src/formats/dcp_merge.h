@@ -3,6 +3,7 @@
 // replicated.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>

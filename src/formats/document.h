@@ -1,6 +1,7 @@
 // Reads torch.save archives as documents: data.pkl as a value tree, and where the storages lie.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "formats/document.h"

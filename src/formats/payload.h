@@ -5,6 +5,7 @@
 #include <fsdpckpt/checkpoint.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
 

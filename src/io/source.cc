@@ -1,6 +1,7 @@
 #include "io/source.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
 #include "io/errors.h"

@@ -4,6 +4,7 @@
 
 #include <fsdpckpt/checkpoint.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>

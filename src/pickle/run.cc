@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"

@@ -1,6 +1,7 @@
 #include "report/overview.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "base/text.h"

@@ -1,6 +1,7 @@
 // Columns of text, aligned.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <set>
 
 #include "base/error_of.h"
 #include "exec/consolidated.h"

@@ -1,5 +1,8 @@
 #include "exec/consolidated.h"
 
+#include <fstream>
+#include <set>
+
 #include "base/error_of.h"
 #include "formats/selection.h"
 #include "formats/torch_writer.h"

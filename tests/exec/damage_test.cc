@@ -1,6 +1,8 @@
 // Stored bytes that are not what the checkpoint says.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exec/consolidated.h"
 
 namespace fsdpckpt {

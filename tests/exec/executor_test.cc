@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "exec/consolidated.h"
 #include "model/boxes.h"
 

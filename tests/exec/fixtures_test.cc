@@ -1,6 +1,9 @@
 // Every sharded checkpoint of testdata, against the digests in its manifest.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/error_of.h"
 #include "base/sha256.h"
 #include "exec/consolidated.h"

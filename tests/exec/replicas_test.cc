@@ -1,6 +1,8 @@
 // Several chunks of one box: copies that must agree.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error_of.h"
 #include "exec/consolidated.h"
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 #include "base/sha256.h"
 #include "formats/manifest.h"
 #include "io/sample_bytes.h"

@@ -1,6 +1,7 @@
 // DCP directories made from named tensors, boxes and bytes: real .distcp files of torch.save archives and a .metadata.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

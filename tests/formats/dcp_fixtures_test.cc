@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "formats/dcp_reader.h"
 #include "formats/manifest.h"
 #include "model/checkpoint_data.h"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/error_of.h"
 #include "formats/item_builder.h"
 #include "pickle/tree_text.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
 
 #include "base/error_of.h"
 #include "io/sample_bytes.h"

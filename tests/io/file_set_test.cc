@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <array>
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "base/error_of.h"

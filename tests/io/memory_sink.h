@@ -1,6 +1,7 @@
 // Sinks that keep what is written in memory.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 

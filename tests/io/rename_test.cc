@@ -1,5 +1,7 @@
 #include "io/rename.h"
 
+#include <set>
+
 #include "base/error_of.h"
 #include "io/temp_dir.h"
 

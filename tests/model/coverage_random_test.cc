@@ -1,6 +1,8 @@
 // Random partitions, damaged at random, against a count of every element.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
 
 #include "model/boxes.h"

@@ -1,7 +1,9 @@
 // Values as text, for comparing trees in tests, and short ways to read pickles.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "model/boxes.h"
 
 namespace fsdpckpt {

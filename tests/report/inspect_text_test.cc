@@ -3,6 +3,8 @@
 #include <fsdpckpt/open.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/checkpoint_data.h"
 #include "report/inspect_json.h"
 
