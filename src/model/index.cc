@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/text.h"
 

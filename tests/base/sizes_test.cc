@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "base/text.h"
 

@@ -1,6 +1,7 @@
 // Several chunks of one box: copies that must agree.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <set>
 
 #include "base/error_of.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "io/sample_bytes.h"
 #include "io/temp_dir.h"

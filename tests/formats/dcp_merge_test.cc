@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "formats/dcp_builder.h"
 #include "formats/dcp_reader.h"

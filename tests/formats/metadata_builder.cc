@@ -1,5 +1,6 @@
 #include "formats/metadata_builder.h"
 
+#include <initializer_list>
 #include <map>
 
 #include "pickle/writer.h"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "formats/dcp_builder.h"
 #include "formats/manifest.h"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "formats/dcp_builder.h"
 #include "formats/dcp_reader.h"
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "base/sha256.h"
 #include "formats/item_builder.h"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <initializer_list>
 #include <set>
 #include <thread>
 

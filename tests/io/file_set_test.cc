@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <initializer_list>
 #include <random>
 #include <thread>
 

@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "io/atomic_file.h"
 #include "io/output_name.h"

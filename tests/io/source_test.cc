@@ -1,5 +1,7 @@
 #include "io/source.h"
 
+#include <initializer_list>
+
 #include "base/error_of.h"
 #include "io/sample_bytes.h"
 

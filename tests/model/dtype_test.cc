@@ -1,6 +1,7 @@
 #include <fsdpckpt/dtype.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <set>
 #include <string>
 

@@ -1,6 +1,7 @@
 // Folding objects while they are read, and what is freed by it.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Each malformed pickle is an Error(input) with the offset of its opcode, in one pass and in two.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <ostream>
 #include <string>
 

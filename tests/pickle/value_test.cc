@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "pickle/tree_text.h"
 
 namespace fsdpckpt::pickle {

@@ -1,6 +1,8 @@
 // Whatever happens to an archive's bytes, the readers give an answer or an Error. Most useful under sanitizers.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "zip/archive_builder.h"
 #include "zip/directory.h"
 #include "zip/forward_reader.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "io/crc32.h"
 #include "zip/archive_builder.h"
 #include "zip/directory.h"

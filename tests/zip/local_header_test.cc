@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "zip/archive_builder.h"
 
 namespace fsdpckpt::zip {
