@@ -60,7 +60,7 @@ void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
   const Extent& extent = chunk.chunk.extent;
   item_.resize(extent.length);
   files_.read_at(extent.file, extent.offset, item_);
-  const MemorySource item(item_);
+  const MemorySource item(item_, cat(files_.path(extent.file), "@", extent.offset));
   chunk.payload = finder_.in_archive(item, chunk.expected);
   check_storage(item, chunk);
   if (chunk.payload.strides.empty())

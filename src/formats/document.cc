@@ -72,7 +72,7 @@ std::shared_ptr<const Document> read_document(const FileSet& files, const Extent
     const SliceSource item(*file, extent.offset, extent.length);
     if (extent.encoding == Encoding::torch_zip_zstd) {
       const std::vector<std::byte> decoded = decode_all(item);
-      read_archive(MemorySource(decoded), extent, *document);
+      read_archive(MemorySource(decoded, cat(name, " (decoded)")), extent, *document);
     } else {
       read_archive(EndsCachedSource(item, std::min(kWindow, std::max<std::uint64_t>(extent.length / 2, 1))), extent,
                    *document);

@@ -156,6 +156,18 @@ class DamagedRankFiles(WrongInput):
         self.assert_ok(result, err="fsdpckpt: note: no checksum of the source was compared (--no-checksum)\n")
         self.assertEqual(self.listed(), ["ck", "out.pt"])
 
+    def test_damaged_structure_of_an_item_names_its_file(self):
+        dcp.small(self.folder / "ck").save()
+        path = self.folder / "ck/__1_0.distcp"
+        item = bytearray(path.read_bytes())
+        at = item.index(b"archive/data/0") - 30  # the local header before the name
+        item[at + 8] ^= 8                        # its compression method
+        path.write_bytes(item)
+        result = self.run_cli("consolidate", "ck", "out.pt")
+        self.assertEqual((result.code, result.out), (3, ""))
+        self.assertRegex(result.err, r"in its local header\n  in:  ck/__1_0\.distcp@0, byte offset \d+, entry 'model\.w' \[2:4, 0:3\]\n\Z")
+        self.assertEqual(self.listed(), ["ck"])
+
 
 if __name__ == "__main__":
     harness.main()
