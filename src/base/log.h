@@ -14,9 +14,12 @@ bool is_logging();
 /// One line at level info.
 void log_info(const std::string& line);
 
-/// Milliseconds since it was made, for such lines.
+/// The time since it was made.
 class Stopwatch {
  public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
   [[nodiscard]] std::int64_t milliseconds() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_).count();
   }

@@ -2,7 +2,6 @@
 #include <fsdpckpt/convert.h>
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "base/log.h"
@@ -108,14 +107,10 @@ void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const Consol
   log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   ConsolidateReport report{.target = target};
   check_places(checkpoint.data(), target);
   const TorchFilePlan planned = plan(checkpoint.data(), options, report);
@@ -125,12 +120,12 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
     check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
   else
     write(checkpoint.data(), planned, options, report);
-  report.seconds = seconds_since(start);
+  report.seconds = watch.seconds();
   return report;
 }
 
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
   const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   ExecutorOptions executor = executor_options(options);
@@ -140,7 +135,7 @@ ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, 
   InOrderSink sink(stream);
   if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
   checkpoint.data().file_set->check_unchanged();
-  report.seconds = seconds_since(start);
+  report.seconds = watch.seconds();
   return report;
 }
 
