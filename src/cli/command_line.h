@@ -28,12 +28,14 @@ inline constexpr std::string_view kStandardOutput = "-";
 
 struct ConsolidateCommand {
   std::string source;
+  std::vector<std::string> files_in;
   std::string target;
   ConsolidateOptions options;
 };
 
 struct InspectCommand {
   std::string source;
+  std::vector<std::string> files_in;
   bool keys = false;
   bool zero_terminated = false;
   bool exact_bytes = false;

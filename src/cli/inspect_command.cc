@@ -65,7 +65,7 @@ nlohmann::ordered_json document_of(const Checkpoint::Data& data, const Overview&
 }  // namespace
 
 int run_inspect(const GlobalOptions& global, const InspectCommand& command) {
-  const Checkpoint checkpoint = open_checkpoint(command.source);
+  const Checkpoint checkpoint = open_checkpoint(command.source, command.files_in);
   const Checkpoint::Data& data = checkpoint.data();
   const Selection selection = select(data, {.keep = command.keep, .exclude = command.exclude});
   const Overview overview = overview_of(data, selection.entries);

@@ -9,6 +9,7 @@
 #include "exec/executor.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
+#include "formats/renaming.h"
 #include "formats/selection.h"
 #include "formats/torch_writer.h"
 #include "io/atomic_file.h"
@@ -41,7 +42,11 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
 }
 
 void check_places(const Checkpoint::Data& data, const std::string& target) {
-  if (!same_or_nested(data.root, target)) return;
+  const auto directories = data.file_set->directories();
+  const bool is_apart = !same_or_nested(data.root, target) && std::ranges::none_of(directories, [&](const auto& input) {
+    return directories.size() > 1 && same_or_nested(input, target);
+  });
+  if (is_apart) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -78,6 +83,7 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
   check_coverage(data, selection);
   for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
+  for (std::string& note : rename_entries(data, selection, options.rename)) report.notes.push_back(std::move(note));
   TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
   report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
   report.tensors = plan.tensors;

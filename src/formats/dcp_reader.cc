@@ -9,6 +9,7 @@
 #include "formats/dcp_merge.h"
 #include "formats/document.h"
 #include "formats/meta_pt.h"
+#include "io/byte_reader.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
@@ -66,7 +67,11 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     if (values.kind(items[i]) != Kind::text) throw Error(ErrorKind::input, "a name in planner_data is no text");
     entry = rank.index.find(values.text(items[i]), entry + 1);
-    if (entry < rank.index.entry_count() && read_path(values, items[i + 1], path)) rank.add_path(entry, path);
+    try {
+      if (entry < rank.index.entry_count() && read_path(values, items[i + 1], path)) rank.add_path(entry, path);
+    } catch (Error& error) {
+      throw error.in_entry(std::string(values.text(items[i])));
+    }
   }
 }
 
@@ -75,7 +80,9 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
   RankMetadata rank;
   try {
     const auto source = files.source(files.add(name));
-    if (source->size() == 0) throw Error(ErrorKind::input, "the metadata file is empty: the save did not finish");
+    if (source->size() == 0)
+      throw Error(ErrorKind::input, "the metadata file is empty: the save looks unfinished", {},
+                  "use an earlier checkpoint");
     DcpFolder folder(rank.index, files);
     Values values;
     const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(*source, values, &folder);
@@ -94,7 +101,11 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
                  " entries, ", rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ",
                  rank.index.bytes(), " of index, ", watch.milliseconds(), " ms"));
   } catch (Error& error) {
-    throw error.in_path(files.root() + "/" + name);
+    const std::string path = files.path(files.add(name));
+    if (!std::string_view(error.what()).starts_with(kEndsEarly)) throw error.in_path(path);
+    throw Error(ErrorKind::input,
+                "the metadata ends in the middle of its pickle: the save looks unfinished, or the file was cut",
+                {.path = path, .offset = error.where().offset}, "copy the file again, or use an earlier checkpoint");
   }
   return rank;
 }
@@ -196,11 +207,11 @@ std::string writer_text(const WriterTraits& traits) {
   return "torch 2.0 to 2.3";
 }
 
-Checkpoint open_dcp(const std::string& directory) {
+Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others) {
   Checkpoint checkpoint;
   Checkpoint::Data& data = checkpoint.data();
   data.root = directory;
-  data.file_set = std::make_shared<FileSet>(directory);
+  data.file_set = std::make_shared<FileSet>(directory, others);
   const std::vector<std::string> names = metadata_files(*data.file_set);
   if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
   std::vector<RankMetadata> ranks;

@@ -5,6 +5,7 @@
 #include <fsdpckpt/checkpoint.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,8 @@ struct Checkpoint::Data {
   std::shared_ptr<FileSet> file_set;
   std::vector<SourceFile> files;
   std::vector<std::string> notes;
+  /// By object entry: texts in its lists of parameter names, and what they become in an output.
+  std::unordered_map<EntryId, std::map<std::string, std::string, std::less<>>> renamed_texts;
   std::unordered_map<EntryId, DocumentPart> parts;  ///< object entries that are no extents of their own
 };
 
