@@ -200,6 +200,28 @@ def prefixes(context):
     case.refuses("clash", 3, [r"'model\.net\.0\.weight'", r"'model\._orig_mod\.net\.0\.weight'"], "--clean")
 
 
+def optimizer_follows(context):
+    """A wrapped model with its optimizer, cleaned, loads into a plain model: torch finds the states by name."""
+    from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
+    part, source, out = "_orig_mod._fsdp_wrapped_module.", context.work / "wrapped", context.work / "wrapped.pt"
+    made = [torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)) for _ in range(2)]
+    optimizers = [torch.optim.AdamW(model.parameters(), lr=.1 * (i + 1)) for i, model in enumerate(made)]
+    made[0](torch.ones(2, 3)).sum().backward()
+    optimizers[0].step()
+    state = get_optimizer_state_dict(made[0], optimizers[0])
+    state["state"] = {part + name: value for name, value in state["state"].items()}
+    for group in state["param_groups"]:
+        group["params"] = [part + name for name in group["params"]]
+    harness.save_alone({"model": {part + name: value for name, value in made[0].state_dict().items()}, "optimizer": state}, source)
+    if not context.converts("24: a wrapped model with its optimizer is consolidated", source, out, "--clean"):
+        return
+    loaded = torch.load(str(out), weights_only=True)
+    made[1].load_state_dict(loaded["model"])
+    set_optimizer_state_dict(made[1], optimizers[1], loaded["optimizer"])
+    found = deep_equal.differences(optimizers[1].state_dict(), optimizers[0].state_dict(), order=False)
+    context.report.check("24: the plain model's optimizer has the states of the wrapped one", not found, "; ".join(found[:4]))
+
+
 def evil_pickles(context):
     case = Case(context, "13")
     for source, named, file in (("evil_metadata", r"posix\.mkdir", r"\.metadata"), ("evil_meta_pt", r"posix\.mkdir", r"meta\.pt"),
@@ -269,6 +291,7 @@ def body(context):
     user_objects(context)
     does_not_cover(context)
     prefixes(context)
+    optimizer_follows(context)
     evil_pickles(context)
     truncated_shards(context)
     incomplete_saves(context)
