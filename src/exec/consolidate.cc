@@ -1,5 +1,5 @@
 // consolidate(): open, plan, check, run, commit, report.
-#include <fsdpckpt/convert.h>
+#include "exec/consolidate.h"
 
 #include <algorithm>
 #include <thread>
@@ -40,8 +40,8 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   }
 }
 
-void check_places(const Checkpoint::Data& data, const std::string& target) {
-  if (!same_or_nested(data.root, target)) return;
+void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
+  if (!same_or_nested(data.root, target, files)) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -90,11 +90,11 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
 }
 
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
-           ConsolidateReport& report) {
+           FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
   const ExecutorOptions executor = executor_options(options);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
-  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
+  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
@@ -110,16 +110,21 @@ void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const Consol
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
+  return consolidate(checkpoint, target, options, disk());
+}
+
+ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options,
+                              FileSystem& files) {
   const Stopwatch watch;
   ConsolidateReport report{.target = target};
-  check_places(checkpoint.data(), target);
+  check_places(checkpoint.data(), target, files);
   const TorchFilePlan planned = plan(checkpoint.data(), options, report);
-  for (const std::string& stale : stale_temporaries(target))
+  for (const std::string& stale : stale_temporaries(target, files))
     report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
   if (options.dry_run)
-    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
+    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   else
-    write(checkpoint.data(), planned, options, report);
+    write(checkpoint.data(), planned, options, files, report);
   report.seconds = watch.seconds();
   return report;
 }
