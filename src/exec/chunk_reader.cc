@@ -45,7 +45,7 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
 /// use.
 void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) const {
   const Payload& payload = chunk.payload;
-  if (!check_crc_ || payload.crc == 0 || covers_storage(chunk)) return;
+  if (!options_.check_crc || payload.crc == 0 || covers_storage(chunk)) return;
   std::vector<std::byte> block(std::min<std::uint64_t>(payload.storage_size, 1 << 20));
   std::uint32_t crc = 0;
   for (std::uint64_t done = 0; done < payload.storage_size; done += block.size()) {
@@ -66,7 +66,8 @@ void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
   if (chunk.payload.strides.empty())
     std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
   else
-    gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out);
+    gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out,
+                 options_.gather_bytes);
 }
 
 void ChunkReader::find_payload(SourceChunk& chunk) {
@@ -94,7 +95,7 @@ void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const 
   std::call_once(chunk.found, [&] { find_payload(chunk); });
   if (chunk.payload.strides.empty())
     return files_.read_at(extent.file, chunk.payload.offset + piece.first * item_size, out);
-  gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out);
+  gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out, options_.gather_bytes);
 }
 
 void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes) {
@@ -107,14 +108,17 @@ void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, 
   }
 }
 
+/// A chunk that is a part of its storage was checked when it was found, a compressed one is checked with the whole of
+/// its storage.
 void ChunkReader::check(SourceChunk& chunk) {
   ++counters_.chunks;
   counters_.replicas += chunk.replicas.size();
-  const std::uint32_t expected = chunk.stream ? chunk.stream->crc() : chunk.payload.crc;
-  if (expected == 0)
+  StreamChunk::Checksums sums{chunk.crc.value(), chunk.payload.crc};
+  if (chunk.stream) sums = chunk.stream->finish();
+  if (sums.stored == 0)
     ++counters_.chunks_unchecked;
-  else if (check_crc_ && (chunk.stream || covers_storage(chunk)))
-    compare_checksums(chunk.crc.value(), expected);
+  else if (options_.check_crc && (chunk.stream || covers_storage(chunk)))
+    compare_checksums(sums.seen, sums.stored);
 }
 
 std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {

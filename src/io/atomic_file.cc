@@ -12,6 +12,7 @@
 #include "io/errors.h"
 #include "io/output_name.h"
 #include "io/rename.h"
+#include "io/write_lock.h"
 
 namespace fsdpckpt {
 namespace {
@@ -58,6 +59,7 @@ void AtomicFile::create() {
   }
   if (descriptor_ < 0) throw system_error("create temporary", errno, target_);
   temporary_exists_ = true;
+  takes_one_writer_ = locks_file_for_writing(descriptor_);
 }
 
 /// Finds out early that the disk is full. Not posix_fallocate, which would write zeros where the file
