@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "exec/executor.h"
+#include "exec/stop.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
 #include "formats/selection.h"
@@ -97,6 +98,17 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
   return plan;
 }
 
+/// What `run` finds damaged is no damage when the source changed under it.
+template <class Run>
+void unless_changed(const Checkpoint::Data& data, const Run& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::input) data.file_set->check_unchanged();
+    throw;
+  }
+}
+
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
            FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
@@ -106,12 +118,12 @@ void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const Consol
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
-    sink.verify();
+    sink.verify(options.stop);
   } else {
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
-  file.commit();
+  file.commit([&] { throw_if_stopped(options.stop); });  // syncing may take minutes
   log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
@@ -126,13 +138,15 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
   const Stopwatch watch;
   ConsolidateReport report{.target = target};
   check_places(checkpoint.data(), target, files);
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
-  for (const std::string& stale : stale_temporaries(target, files))
-    report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
-  if (options.dry_run)
-    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
-  else
-    write(checkpoint.data(), planned, options, files, report);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    for (const std::string& stale : stale_temporaries(target, files))
+      report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+    if (options.dry_run)
+      check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
+    else
+      write(checkpoint.data(), planned, options, files, report);
+  });
   report.seconds = watch.seconds();
   return report;
 }
@@ -140,13 +154,16 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
   const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   ExecutorOptions executor = executor_options(options);
   executor.threads = 1;
   executor.in_order = true;
   DescriptorSink stream(descriptor, report.target);
   InOrderSink sink(stream);
-  if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    if (!options.dry_run)
+      add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  });
   checkpoint.data().file_set->check_unchanged();
   report.seconds = watch.seconds();
   return report;

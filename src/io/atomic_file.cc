@@ -132,9 +132,10 @@ void AtomicFile::close_checked() {
   if (files_.close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) throw system_error("close", errno, target_);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(const std::function<void()>& before_name) {
   if (options_.sync) sync_data();
   close_checked();
+  if (before_name) before_name();
   rename_into_place(temporary_, target_, options_.replace, files_);
   temporary_exists_ = false;
   if (options_.sync) sync_name_of(target_, files_);

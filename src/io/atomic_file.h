@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class AtomicFile final : public PositionalSink {
   /// sync, close, rename into place (RENAME_NOREPLACE unless `replace`; link+unlink where the file system
   /// lacks it), sync the folder. After it returns the target is complete and survives a power cut (with `sync`).
   /// An Error(io) of syncing the folder leaves the target complete, and says so; any other leaves it as it was.
-  void commit();
+  /// `before_name` is called once the data is safe and before the name is given: what it throws ends the commit.
+  void commit(const std::function<void()>& before_name = {});
   [[nodiscard]] const std::string& temporary_path() const;
 
  private:
