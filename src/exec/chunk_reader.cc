@@ -58,13 +58,13 @@ void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) 
 
 void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
   const Extent& extent = chunk.chunk.extent;
-  item_.resize(extent.length);
-  files_.read_at(extent.file, extent.offset, item_);
-  const MemorySource item(item_, cat(files_.path(extent.file), "@", extent.offset));
+  const MutableBytes bytes = item_.take(extent.length);
+  files_.read_at(extent.file, extent.offset, bytes);
+  const MemorySource item(bytes, cat(files_.path(extent.file), "@", extent.offset));
   chunk.payload = finder_.in_archive(item, chunk.expected);
   check_storage(item, chunk);
   if (chunk.payload.strides.empty())
-    std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
+    std::memcpy(out.data(), bytes.data() + chunk.payload.offset, out.size());
   else
     gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out,
                  options_.gather_bytes);
@@ -100,9 +100,9 @@ void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const 
 
 void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes) {
   for (SourceChunk* replica : chunk.replicas) {
-    replica_.resize(bytes.size());
-    read_bytes(*replica, item_size, piece, replica_);
-    if (std::memcmp(replica_.data(), bytes.data(), bytes.size()) == 0) continue;
+    const MutableBytes other = replica_.take(bytes.size());
+    read_bytes(*replica, item_size, piece, other);
+    if (std::memcmp(other.data(), bytes.data(), bytes.size()) == 0) continue;
     throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ",
                                       quote(files_.path(replica->chunk.extent.file))));
   }

@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
+#include "base/buffer.h"
 #include "exec/record_work.h"
 #include "io/file_set.h"
 
@@ -44,7 +44,7 @@ class ChunkReader {
   ReadOptions options_;
   ReadCounters& counters_;
   PayloadFinder finder_;
-  std::vector<std::byte> item_, replica_;
+  Buffer item_, replica_;
 };
 
 }  // namespace fsdpckpt

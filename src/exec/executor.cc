@@ -95,8 +95,7 @@ class Executor {
     const zip::PlannedRecord& place = plan_.layout.records()[job.record];
     for (std::uint64_t begin = job.begin; begin < job.end; begin += options_.tile_bytes) {
       const std::uint64_t size = std::min(options_.tile_bytes, job.end - begin);
-      queue.buffer().resize(size);
-      const std::uint32_t crc = assembler.fill(record, begin, queue.buffer());
+      const std::uint32_t crc = assembler.fill(record, begin, queue.next(size));
       if (options_.in_order && begin == 0) put_header(job.record, 0, queue);
       queue.put(place.data + begin);
       if (record.crc().add(begin, size, crc)) {
@@ -116,18 +115,16 @@ class Executor {
     const auto& records = plan_.layout.records();
     const std::uint64_t start = records[job.record].header;
     const zip::PlannedRecord& last = records[job.record_end - 1];
-    std::vector<std::byte>& buffer = queue.buffer();
-    buffer.resize(last.data + last.size - start);
+    const MutableBytes buffer = queue.next(last.data + last.size - start);
     for (std::uint32_t i = job.record; i < job.record_end; ++i) {
-      const MutableBytes payload = MutableBytes(buffer).subspan(records[i].data - start, records[i].size);
+      const MutableBytes payload = buffer.subspan(records[i].data - start, records[i].size);
       RecordWork record(checkpoint_, plan_.records[i], records[i].size);
       crcs_[i] = assembler.fill(record, 0, payload);
       const std::string header = plan_.layout.local_header(i, crcs_[i]);
       std::memcpy(buffer.data() + (records[i].header - start), header.data(), header.size());
     }
-    const std::uint64_t size = buffer.size();
     queue.put(start);
-    report(size);
+    report(buffer.size());
   }
 
   void report(std::uint64_t bytes) {

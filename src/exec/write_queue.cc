@@ -5,10 +5,13 @@
 namespace fsdpckpt {
 
 WriteQueue::WriteQueue(PositionalSink& sink, std::mutex& turn, std::size_t buffers)
-    : sink_(sink), turn_(turn), buffers_(sink.takes_one_writer() ? std::max<std::size_t>(1, buffers) : 1) {}
+    : sink_(sink),
+      turn_(turn),
+      buffers_(sink.takes_one_writer() ? std::max<std::size_t>(1, buffers) : 1),
+      tiles_(buffers_.size()) {}
 
 void WriteQueue::put(std::uint64_t offset) {
-  offsets_.push_back(offset);
+  tiles_[filled_].offset = offset;
   if (++filled_ == buffers_.size()) return flush();
   const std::unique_lock turn(turn_, std::try_to_lock);
   if (turn.owns_lock()) write_all();
@@ -26,9 +29,8 @@ void WriteQueue::flush() {
 }
 
 void WriteQueue::write_all() {
-  for (std::size_t i = 0; i < filled_; ++i) sink_.write_at(offsets_[i], buffers_[i]);
+  for (std::size_t i = 0; i < filled_; ++i) sink_.write_at(tiles_[i].offset, tiles_[i].bytes);
   for (const Small& small : small_) sink_.write_at(small.offset, as_bytes(small.bytes));
-  offsets_.clear();
   small_.clear();
   filled_ = 0;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/buffer.h"
 #include "io/sink.h"
 
 namespace fsdpckpt {
@@ -18,9 +19,9 @@ class WriteQueue {
   /// several writers at once, nothing waits: each buffer is written when it is put.
   WriteQueue(PositionalSink& sink, std::mutex& turn, std::size_t buffers);
 
-  /// The buffer to fill next, with any content and size. Valid until put().
-  std::vector<std::byte>& buffer() { return buffers_[filled_]; }
-  /// buffer() is to be written at `offset`. Throws what the sink throws.
+  /// `size` bytes to fill next, with any content. Valid until put().
+  MutableBytes next(std::size_t size) { return tiles_[filled_].bytes = buffers_[filled_].take(size); }
+  /// What next() gave is to be written at `offset`. Throws what the sink throws.
   void put(std::uint64_t offset);
   /// A few bytes of their own, such as a header.
   void put(std::uint64_t offset, std::string bytes);
@@ -28,6 +29,10 @@ class WriteQueue {
   void flush();
 
  private:
+  struct Tile {
+    std::uint64_t offset = 0;
+    MutableBytes bytes;
+  };
   struct Small {
     std::uint64_t offset;
     std::string bytes;
@@ -36,8 +41,8 @@ class WriteQueue {
 
   PositionalSink& sink_;
   std::mutex& turn_;
-  std::vector<std::vector<std::byte>> buffers_;
-  std::vector<std::uint64_t> offsets_;  ///< of the filled buffers
+  std::vector<Buffer> buffers_;
+  std::vector<Tile> tiles_;  ///< in the buffers
   std::vector<Small> small_;
   std::size_t filled_ = 0;
 };

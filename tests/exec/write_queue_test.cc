@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 
@@ -23,8 +24,7 @@ class OneWriterSink final : public PositionalSink {
 };
 
 void put(WriteQueue& queue, std::uint64_t offset, const std::string& text) {
-  const Bytes bytes = as_bytes(text);
-  queue.buffer().assign(bytes.begin(), bytes.end());
+  std::ranges::copy(as_bytes(text), queue.next(text.size()).begin());
   queue.put(offset);
 }
 
