@@ -27,7 +27,7 @@ void VerifiedSink::verify(const std::atomic<int>* stop) {
     if (XXH3_64bits(bytes.data(), bytes.size()) == part.digest) continue;
     throw Error(ErrorKind::io,
                 cat("bytes ", part.offset, "..", part.offset + part.length, " read back differ from what was written"),
-                {.path = file_.temporary_path(), .offset = part.offset});
+                {.path = file_.target(), .offset = part.offset});
   }
 }
 

@@ -141,6 +141,4 @@ void AtomicFile::commit(const std::function<void()>& before_name) {
   if (options_.sync) sync_name_of(target_, files_);
 }
 
-const std::string& AtomicFile::temporary_path() const { return temporary_; }
-
 }  // namespace fsdpckpt

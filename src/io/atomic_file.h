@@ -43,7 +43,8 @@ class AtomicFile final : public PositionalSink {
   /// An Error(io) of syncing the folder leaves the target complete, and says so; any other leaves it as it was.
   /// `before_name` is called once the data is safe and before the name is given: what it throws ends the commit.
   void commit(const std::function<void()>& before_name = {});
-  [[nodiscard]] const std::string& temporary_path() const;
+  [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
+  [[nodiscard]] const std::string& target() const { return target_; }
 
  private:
   struct NotCreated {};
