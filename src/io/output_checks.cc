@@ -47,7 +47,15 @@ void check_folder(const std::string& folder, bool sync, FileSystem& files) {
     throw system_error("open directory to sync it", errno, folder).with_hint("pass --no-fsync");
 }
 
-void check_space(const std::string& folder, std::uint64_t size, FileSystem& files) {
+/// What a killed run left has all of its space reserved.
+std::string hint_of_stale(const std::string& target, FileSystem& files) {
+  std::string names;
+  for (const std::string& name : stale_temporaries(target, files)) names += (names.empty() ? "" : ", ") + quote(name);
+  return names.empty() ? "" : cat("remove ", names, " unless another run is using it");
+}
+
+void check_space(const std::string& target, std::uint64_t size, FileSystem& files) {
+  const std::string folder = folder_of(target);
   struct statvfs status;
   if (uninterrupted([&] { return files.statvfs(folder, status); }) != 0)
     throw system_error("look at file system", errno, folder);
@@ -58,7 +66,7 @@ void check_space(const std::string& folder, std::uint64_t size, FileSystem& file
   throw Error(ErrorKind::io,
               cat("not enough space: ", size, " bytes (", human_size(size), ") are needed, ", free, " bytes (",
                   human_size(free), ") are free"),
-              {.path = folder});
+              {.path = folder}, hint_of_stale(target, files));
 }
 
 }  // namespace
@@ -70,7 +78,7 @@ std::string temporary_prefix(const std::string& target) { return cat('.', name_o
 void check_writable(const std::string& target, std::uint64_t size, AtomicFileOptions options, FileSystem& files) {
   check_target(target, options.replace, files);
   check_folder(folder_of(target), options.sync, files);
-  check_space(folder_of(target), size, files);
+  check_space(target, size, files);
 }
 
 std::vector<std::string> stale_temporaries(const std::string& target, FileSystem& files) {

@@ -99,14 +99,19 @@ class FullDisk(harness.CliTest):
             for options in ([], ["-n"], ["--no-fsync"]):
                 result = self.run_cli("consolidate", "ck", "disk/out.pt", *options)
                 self.assertEqual((result.code, result.out), (code, ""))
-                self.assertRegex(result.err, message)
+                self.assertRegex(result.err, message + r"\Z")
                 self.assertEqual(self.listed("disk"), [])
+            left = ".out.pt.fsdpckpt-1-2.tmp"
+            (disk / left).write_text("")
+            self.assertRegex(self.run_cli("consolidate", "ck", "disk/out.pt").err,
+                             message + rf"  try: remove '{left}' unless another run is using it\n\Z")
+            self.assertEqual(self.listed("disk"), [left])
         finally:
             subprocess.run(["umount", disk], check=True)
 
     def test_full_disk(self):
         self.full_at("1m", 4, r"\Afsdpckpt: error: not enough space: \d+ bytes \(4\.0 MiB\) are needed, "
-                              r"1048576 bytes \(1\.0 MiB\) are free\n  in:  disk\n\Z")
+                              r"1048576 bytes \(1\.0 MiB\) are free\n  in:  disk\n")
 
     def test_file_size_limit(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
