@@ -20,8 +20,11 @@ namespace {
 
 constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
 constexpr std::uint64_t kSmallestTile = 256 << 10;
-constexpr std::uint64_t kBestTile = 1 << 20;    // measured: fits the second-level cache with its source
-constexpr std::uint64_t kBuffersPerThread = 3;  // tile, piece, small item or replica
+constexpr std::uint64_t kBestTile = 1 << 20;  // measured: fits the second-level cache with its source
+constexpr std::uint64_t kBuffersPerThread =
+    4;                                     // tile, piece, small item or replica, what a strided piece is gathered of
+constexpr std::uint64_t kMostWaiting = 3;  // measured: further tiles that wait for their turn, where memory allows
+constexpr std::uint64_t kMostGathered = 8 << 20;
 
 /// Every element of every selected tensor must come from exactly one chunk, before a payload byte is read.
 void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
@@ -50,13 +53,18 @@ ExecutorOptions executor_options(const ConsolidateOptions& options) {
   const std::uint64_t memory = options.memory_limit == 0 ? kDefaultMemory : options.memory_limit;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads,
-                         .check_crc = options.check_crc,
+                         .read = {.check_crc = options.check_crc},
                          .stop = options.stop,
                          .progress = options.progress};
   const std::uint64_t most = std::max<std::uint64_t>(1, memory / (kBuffersPerThread * kSmallestTile));
   result.threads = static_cast<unsigned>(std::min<std::uint64_t>(result.threads, most));
-  const std::uint64_t tile = memory / (kBuffersPerThread * result.threads) / 4096 * 4096;
-  result.tile_bytes = std::clamp(tile, kSmallestTile, kBestTile);
+  const std::uint64_t each = memory / result.threads;
+  result.tile_bytes = std::clamp(each / kBuffersPerThread / 4096 * 4096, kSmallestTile, kBestTile);
+  std::uint64_t left = each - std::min(each, kBuffersPerThread * result.tile_bytes);
+  const std::uint64_t waiting = std::min(left / result.tile_bytes, kMostWaiting);
+  result.buffers = 1 + waiting;
+  left -= waiting * result.tile_bytes;
+  result.read.gather_bytes = std::min(result.tile_bytes + left, kMostGathered);
   return result;
 }
 

@@ -16,6 +16,7 @@ class VerifiedSink final : public PositionalSink {
   explicit VerifiedSink(AtomicFile& file) : file_(file) {}
 
   void write_at(std::uint64_t offset, Bytes bytes) override;
+  [[nodiscard]] bool takes_one_writer() const override { return file_.takes_one_writer(); }
   /// Reads everything back from the disk and compares the digests (XXH3, 64 bits). Throws Error(io) naming the first
   /// byte range that differs.
   void verify();

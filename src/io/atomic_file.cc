@@ -11,6 +11,7 @@
 #include "io/errors.h"
 #include "io/output_name.h"
 #include "io/rename.h"
+#include "io/write_lock.h"
 
 namespace fsdpckpt {
 namespace {
@@ -54,6 +55,7 @@ void AtomicFile::create() {
   }
   if (!descriptor_.is_open()) throw system_error("create temporary", errno, target_);
   temporary_exists_ = true;
+  takes_one_writer_ = locks_file_for_writing(descriptor_.number());
 }
 
 /// Finds out early that the disk is full. Not posix_fallocate, which would write zeros where the file

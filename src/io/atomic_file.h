@@ -30,6 +30,8 @@ class AtomicFile final : public PositionalSink {
   /// Writes inside [0, size); beyond it is Error(bug).
   /// Also starts writeback of a 64 MiB stretch once it is complete when `sync` is set.
   void write_at(std::uint64_t offset, Bytes bytes) override;
+  /// Known of the file systems that lock a file while it is written through the page cache.
+  [[nodiscard]] bool takes_one_writer() const override { return takes_one_writer_; }
   /// Reads back what was written (for verification before commit).
   void read_at(std::uint64_t offset, MutableBytes out) const;
   /// Drops the written pages from the cache after syncing them, so that read_at sees the disk.
@@ -54,6 +56,7 @@ class AtomicFile final : public PositionalSink {
   AtomicFileOptions options_;
   Descriptor descriptor_;
   bool temporary_exists_ = false;
+  bool takes_one_writer_ = false;
   std::vector<std::atomic<std::uint64_t>> stretch_bytes_;  ///< bytes written so far per 64 MiB stretch
 };
 

@@ -97,6 +97,32 @@ TEST(StreamChunk, FindsOneDamagedBitInsideTheStream) {
   }
 }
 
+TEST(StreamChunk, FindsOneDamagedBitInAStorageThatIsLargerOrInAnotherOrder) {
+  const TensorValues values = sample_values("float32", {501, 703});
+  const std::string padding(36, 'p');
+  const TestTensor view{.shape = values.shape, .storage_offset = 9, .storage = padding + values.bytes + padding};
+  const TestTensor transposed{.shape = values.shape, .strides = {1, 501}, .storage = values.bytes};
+  for (const TestTensor& tensor : {view, transposed}) {
+    const std::string item = tensor_item(tensor);
+    const std::size_t begin = item.find(tensor.storage.substr(0, 64));
+    for (const std::size_t byte : {std::size_t{0}, std::size_t{1000}, tensor.storage.size() - 1}) {
+      std::string damaged = item;
+      damaged[begin + byte] = static_cast<char>(damaged[begin + byte] ^ 1);
+      const Error error = error_of_consolidating(one_chunk(values, zstd_of(damaged)));
+      EXPECT_NE(std::string(error.what()).find("checksum"), std::string::npos) << error.what();
+      EXPECT_EQ(error.where().entry, "w");
+    }
+  }
+}
+
+TEST(StreamChunk, CountsChecksumsOfAllKindsAsChecked) {
+  const TensorValues values = sample_values("float32", {501, 703});
+  std::vector<ChunkPlan> chunks = compressed(cut(values.shape, 0, 3));
+  chunks[0].padding = 9;
+  chunks[1].is_transposed = true;
+  EXPECT_EQ(expect_whole(values, chunks).chunks_unchecked, 0U);
+}
+
 TEST(StreamChunk, RefusesAStorageOfAnotherSizeThanItsTensorNeeds) {
   const TensorValues values = sample_values("float32", {4, 4});
   for (const std::string& storage : {values.bytes + "12345678", values.bytes.substr(8)}) {
