@@ -145,7 +145,7 @@ class DamagedRankFiles(WrongInput):
         self.damaged("ck", "a rank file is missing: '__1_0.distcp'; 5 entries need it", "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
         os.remove(self.folder / "ck/__2_0.distcp")
         files = self.damaged("ck", "2 rank files are missing: '__1_0.distcp', '__2_0.distcp'; 5 entries need them",
-                             "ck, entry 't1' [0:4, 0:4]")
+                             "ck, entry 't1' [4:8, 0:4]")
         self.assertEqual([files[f"__{rank}_0.distcp"]["state"] for rank in range(4)], ["whole", "missing", "missing", "whole"])
 
     def test_many_missing_are_not_all_named(self):
