@@ -187,7 +187,8 @@ Checkpoint open_dcp(const std::string& directory) {
   }
   note_files(data);
   add_meta_pt_or_damage(data);
-  std::ranges::stable_partition(data.damages, [](const Error& error) { return error.kind() == ErrorKind::refused; });
+  std::stable_partition(data.damages.begin(), data.damages.end(),
+                        [](const Error& error) { return error.kind() == ErrorKind::refused; });
   return checkpoint;
 }
 

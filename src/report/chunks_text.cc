@@ -44,8 +44,7 @@ std::size_t intervals_of(const Boxes& boxes, std::size_t dim) {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
   for (const Chunk& box : boxes) intervals.emplace_back(box.offsets[dim], box.sizes[dim]);
   std::ranges::sort(intervals);
-  const auto repeated = std::ranges::unique(intervals);
-  intervals.erase(repeated.begin(), repeated.end());
+  intervals.erase(std::unique(intervals.begin(), intervals.end()), intervals.end());
   const auto starts_together = [](const auto& a, const auto& b) { return a.first == b.first; };
   return std::ranges::adjacent_find(intervals, starts_together) == intervals.end() ? intervals.size() : 0;
 }
@@ -91,8 +90,7 @@ std::string chunks_text(const Index& index, EntryId id) {
   if (boxes.size() <= 1) return std::to_string(boxes.size());
   const std::size_t stored = boxes.size();
   if (!std::ranges::is_sorted(boxes, before)) std::ranges::sort(boxes, before);
-  const auto repeated = std::ranges::unique(boxes, same);
-  boxes.erase(repeated.begin(), repeated.end());
+  boxes.erase(std::unique(boxes.begin(), boxes.end(), same), boxes.end());
   const std::vector<std::size_t> dims = cut_dims(boxes, entry);
   if (boxes.size() == 1 && dims.empty()) return cat(stored, " replicas");
   return grid_text(boxes, dims) + (boxes.size() < stored ? ", replicated" : "");

@@ -15,6 +15,7 @@ constexpr std::size_t kMostGlobals = 3;
 
 std::vector<std::string> names_of(const std::vector<pickle::FoundGlobal>& globals) {
   std::vector<std::string> names;
+  names.reserve(globals.size());
   for (const pickle::FoundGlobal& global : globals) names.push_back(cat(global.module, ".", global.name));
   return names;
 }

@@ -74,7 +74,7 @@ TEST(ValueText, IsCutBetweenCharacters) {
 
 TEST(ValueText, CountsWhatIsNotShown) {
   EXPECT_EQ(shown("](" + std::string(4000, 'N') + "e.", 10), "[None, None, … 3998 more]");
-  EXPECT_EQ(shown("](]" + std::string(9, 'N') + "K\1e.", 10), "[[], None, None, … 8 more]");
+  EXPECT_EQ(shown("](]" + std::string(9, 'N') + "K\1e.", 10), "[[], None, … 9 more]");
   EXPECT_EQ(shown("}(K\1K\2K\3K\4K\5K\6u.", 6), "{1: 2, … 2 more}");
   EXPECT_EQ(shown("](](NNNe](NNNee.", 10), "[[None, None, … 1 more], … 1 more]");
 }
