@@ -15,6 +15,7 @@ namespace fsdpckpt {
 namespace {
 
 constexpr std::uint64_t kMaxReordered = 256ULL << 20;
+constexpr std::uint64_t kMostBehind = 1 << 20;  ///< small records and the directory
 constexpr std::uint64_t kPassAtOnce = 64 << 10;
 
 }  // namespace
@@ -105,7 +106,19 @@ void StreamChunk::read(const FileSet& files, const Extent& extent, const Expecte
 StreamChunk::Checksums StreamChunk::finish() {
   pass(size_ - at_);
   if (storage_) return {seen_, storage_->crc};
-  return {seen_, header_.has_descriptor ? archive_->read_descriptor(header_, size_).crc : header_.crc};
+  const std::uint32_t stored = header_.has_descriptor ? archive_->read_descriptor(header_, size_).crc : header_.crc;
+  read_to_end();
+  return {seen_, stored};
+}
+
+/// Only its end shows that a stream was not cut, and is what its own checksum says.
+void StreamChunk::read_to_end() {
+  const std::uint64_t end = bytes_->offset() + kMostBehind;
+  while (!bytes_->at_end()) {
+    if (bytes_->offset() == end)
+      throw Error(ErrorKind::input, "the item goes on for more than 1 MiB behind its tensor");
+    bytes_->next();
+  }
 }
 
 }  // namespace fsdpckpt

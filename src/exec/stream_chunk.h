@@ -36,7 +36,7 @@ class StreamChunk {
     std::uint32_t stored = 0;  ///< 0: none
   };
   /// The checksums of the storage that holds the chunk. Call once, after the chunk's last byte: reads what follows it
-  /// in the storage.
+  /// in the storage and in the item. Throws Error(input) when the stream does not end there as it should.
   Checksums finish();
 
  private:
@@ -44,6 +44,7 @@ class StreamChunk {
   void find_tensor(const ExpectedChunk& expected);
   void take(MutableBytes out);
   void pass(std::uint64_t count);
+  void read_to_end();
   void make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides);
 
   struct Storage {

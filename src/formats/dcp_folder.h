@@ -29,7 +29,7 @@ class DcpFolder final : public pickle::Folder {
                                            pickle::NodeId arguments) override;
   std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object,
                                           pickle::NodeId state) override;
-  bool take_item(const pickle::Values& values, pickle::NodeId key, pickle::NodeId value) override;
+  bool take_item(const pickle::Values& values, Key key, pickle::NodeId value) override;
 
   /// Matches stored items that came before their tensors. Called once after the pickle was read.
   void finish();
@@ -64,6 +64,8 @@ class DcpFolder final : public pickle::Folder {
   std::uint64_t fold_storage(const pickle::Values& values, pickle::NodeId state);
   std::uint64_t fold_properties(const pickle::Values& values, pickle::NodeId object, pickle::NodeId state);
   std::uint32_t copy_box(std::uint32_t box);
+  template <class Add>
+  bool add_entry(std::string_view name, std::uint64_t at, Add&& add);
   void place(const Item& item, std::uint32_t extent);
   void unpack(std::uint64_t size, std::vector<std::int64_t>& numbers) const;
   FileId file_of(std::string_view path);
@@ -76,7 +78,8 @@ class DcpFolder final : public pickle::Folder {
   std::vector<Item> items_;
   std::uint64_t items_taken_ = 0;
   GrowingArray<Waiting> waiting_;
-  std::deque<std::string> later_names_;  ///< of entries whose stored items come first
+  GrowingArray<std::uint64_t> listed_at_;  ///< byte of the key, per entry
+  std::deque<std::string> later_names_;    ///< of entries whose stored items come first
   std::unordered_map<std::string_view, std::uint32_t> by_later_name_;
   std::vector<std::vector<std::int64_t>> large_sizes_;
   std::vector<std::int64_t> numbers_a_, numbers_b_;

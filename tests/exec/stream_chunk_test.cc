@@ -146,6 +146,40 @@ TEST(StreamChunk, RefusesAStreamThatEndsEarly) {
   EXPECT_EQ(error.where().entry, "w");
 }
 
+/// The last bytes of a stream hold no byte of the tensor, but the directory of the item and the end of the frame.
+TEST(StreamChunk, RefusesAStreamWhoseLastBytesAreMissing) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  for (std::size_t missing = 1; missing < 8; ++missing) {
+    const Error error = error_of_consolidating(one_chunk(values, stream.substr(0, stream.size() - missing)));
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_EQ(error.where().entry, "w");
+  }
+}
+
+TEST(StreamChunk, RefusesBytesBehindTheStream) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  EXPECT_EQ(error_of_consolidating(one_chunk(values, stream + "more")).kind(), ErrorKind::input);
+}
+
+TEST(StreamChunk, RefusesAStreamThatGoesOnWithoutEnd) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string item = tensor_item({.shape = values.shape, .storage = values.bytes});
+  const Error error = error_of_consolidating(one_chunk(values, zstd_of(item + std::string(64 << 20, '\0'))));
+  EXPECT_NE(std::string(error.what()).find("more than 1 MiB behind its tensor"), std::string::npos) << error.what();
+  EXPECT_EQ(error.where().entry, "w");
+}
+
+/// Byte 5 of a frame of less than 64 KiB with a content size: ZSTD's frame format, 3.1.1.1.
+TEST(StreamChunk, RefusesAFalseContentSize) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  ASSERT_EQ(stream[4] & 0xe0, 0x60);  // single segment, content size in two bytes
+  stream[5] = static_cast<char>(stream[5] ^ 1);
+  EXPECT_EQ(error_of_consolidating(one_chunk(values, stream)).kind(), ErrorKind::input);
+}
+
 TEST(StreamChunk, RefusesBytesThatAreNoStream) {
   const TensorValues values = sample_values("float32", {4, 4});
   const std::string item = tensor_item({.shape = values.shape, .storage = values.bytes});

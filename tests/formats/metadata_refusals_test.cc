@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "base/error_of.h"
+#include "base/text.h"
 #include "formats/dcp_builder.h"
 #include "formats/dcp_reader.h"
 
@@ -188,7 +189,11 @@ TEST(MetadataRefusals, AnEntryListedTwiceIsRefused) {
   DcpBuilder builder = one_tensor();
   builder.add_object("model.w", object_item([](pickle::Writer& writer) { writer.none(); }));
   const Error error = error_of_opening(builder);
-  expect_input(error, "listed twice");
+  const std::string content = metadata_of(builder.entries()), key("X\7\0\0\0model.w", 12);  // BINUNICODE
+  const std::size_t first = content.find(key);
+  ASSERT_EQ(content[first + key.size()], 'q');                                             // BINPUT
+  const std::size_t second = content.find({'h', content[first + key.size() + 1]}, first);  // BINGET of the same slot
+  expect_input(error, cat("entry 'model.w' is listed twice, at byte ", first, " and at byte ", second));
   EXPECT_EQ(error.where().entry, "model.w");
 }
 
