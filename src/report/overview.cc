@@ -61,6 +61,18 @@ void count_files(const Checkpoint::Data& checkpoint, Overview& overview) {
   overview.ranks = ranks.size();
 }
 
+void count_entries(const Checkpoint::Data& checkpoint, Overview& overview) {
+  for (const EntryId id : overview.order) {
+    const Entry entry = checkpoint.index.entry(id);
+    count(entry, overview.totals);
+    if (entry.kind == EntryKind::object) continue;
+    overview.chunks += entry.chunk_count;
+    Overview::PerDType& per_dtype = overview.per_dtype[static_cast<std::size_t>(entry.dtype)];
+    ++per_dtype.tensors;
+    per_dtype.bytes += byte_count(entry);
+  }
+}
+
 }  // namespace
 
 void count(const Entry& entry, Totals& totals) {
@@ -82,15 +94,11 @@ Overview overview_of(const Checkpoint::Data& checkpoint, const std::vector<bool>
   overview.format = overview.framework;
   if (!overview.format.empty() && !checkpoint.writer.empty()) overview.format += "; ";
   overview.format += checkpoint.writer;
-  add_parts(checkpoint, selected, overview);
-  for (const EntryId id : overview.order) {
-    const Entry entry = checkpoint.index.entry(id);
-    count(entry, overview.totals);
-    if (entry.kind == EntryKind::object) continue;
-    overview.chunks += entry.chunk_count;
-    Overview::PerDType& per_dtype = overview.per_dtype[static_cast<std::size_t>(entry.dtype)];
-    ++per_dtype.tensors;
-    per_dtype.bytes += byte_count(entry);
+  try {
+    add_parts(checkpoint, selected, overview);
+    count_entries(checkpoint, overview);
+  } catch (Error& error) {
+    throw error.in_path(checkpoint.root);
   }
   count_files(checkpoint, overview);
   return overview;

@@ -155,6 +155,14 @@ model 56 (2 tensors), top level (1 object)
         made.save()
         self.assertIn("(DCP of an unknown writer)", self.run_cli("inspect", "ck").out)
 
+    def test_a_shape_beyond_64_bits(self):
+        made = dcp.small(self.folder / "ck")
+        made.list("huge", (1 << 62, 16), [])
+        made.save()
+        result = self.run_cli("inspect", "ck")
+        self.assertEqual((result.code, result.out, result.err), (3, "", harness.error_text(
+            "the number of elements is too large for 64 bits", "ck, entry 'huge'")))
+
     def test_unreferenced_bytes(self):
         dcp.small(self.folder / "ck").save()
         with open(self.folder / "ck/__0_0.distcp", "ab") as file:
