@@ -82,6 +82,7 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
 /// Everything before the first payload byte: what is written, and that it can be.
 TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, ConsolidateReport& report) {
   const Stopwatch watch;
+  if (!data.damages.empty()) throw data.damages.front();
   report.notes = data.notes;
   Selection selection =
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});

@@ -18,7 +18,4 @@ Checkpoint open_dcp(const std::string& directory);
 /// True when the directory holds .metadata or rank-local metadata.
 bool is_dcp(const FileSet& files);
 
-/// "torch 2.9 to 2.14": the versions whose writers leave these fields.
-std::string writer_text(const WriterTraits& traits);
-
 }  // namespace fsdpckpt
