@@ -1,5 +1,5 @@
 // consolidate(): open, plan, check, run, commit, report.
-#include <fsdpckpt/convert.h>
+#include "exec/consolidate.h"
 
 #include <algorithm>
 #include <thread>
@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "exec/executor.h"
+#include "exec/stop.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
 #include "formats/renaming.h"
@@ -44,12 +45,14 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   }
 }
 
-void check_places(const Checkpoint::Data& data, const std::string& target) {
+void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
   const auto directories = data.file_set->directories();
-  const bool is_apart = !same_or_nested(data.root, target) && std::ranges::none_of(directories, [&](const auto& input) {
-    return directories.size() > 1 && same_or_nested(input, target);
-  });
-  if (is_apart) return;
+  const bool is_spread = directories.size() > 1;
+  const bool is_inside = same_or_nested(data.root, target, files) ||
+                         (is_spread && std::ranges::any_of(directories, [&](const std::string& directory) {
+                            return same_or_nested(directory, target, files);
+                          }));
+  if (!is_inside) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -86,6 +89,7 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
 /// Everything before the first payload byte: what is written, and that it can be.
 TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, ConsolidateReport& report) {
   const Stopwatch watch;
+  if (!data.damages.empty()) throw data.damages.front();
   report.notes = data.notes;
   Selection selection =
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
@@ -103,37 +107,55 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
   return plan;
 }
 
+/// What `run` finds damaged is no damage when the source changed under it.
+template <class Run>
+void unless_changed(const Checkpoint::Data& data, const Run& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::input) data.file_set->check_unchanged();
+    throw;
+  }
+}
+
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
-           ConsolidateReport& report) {
+           FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
   const ExecutorOptions executor = executor_options(options);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
-  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
+  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
-    sink.verify();
+    sink.verify(options.stop);
   } else {
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
-  file.commit();
+  file.commit([&] { throw_if_stopped(options.stop); });  // syncing may take minutes
   log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
+  return consolidate(checkpoint, target, options, disk());
+}
+
+ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options,
+                              FileSystem& files) {
   const Stopwatch watch;
   ConsolidateReport report{.target = target};
-  check_places(checkpoint.data(), target);
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
-  for (const std::string& stale : stale_temporaries(target))
-    report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
-  if (options.dry_run)
-    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
-  else
-    write(checkpoint.data(), planned, options, report);
+  check_places(checkpoint.data(), target, files);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    for (const std::string& stale : stale_temporaries(target, files))
+      report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+    if (options.dry_run)
+      check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
+    else
+      write(checkpoint.data(), planned, options, files, report);
+  });
   report.seconds = watch.seconds();
   return report;
 }
@@ -141,13 +163,16 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
   const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   ExecutorOptions executor = executor_options(options);
   executor.threads = 1;
   executor.in_order = true;
   DescriptorSink stream(descriptor, report.target);
   InOrderSink sink(stream);
-  if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    if (!options.dry_run)
+      add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  });
   checkpoint.data().file_set->check_unchanged();
   report.seconds = watch.seconds();
   return report;

@@ -191,8 +191,9 @@ std::uint64_t DcpFolder::fold_properties(const Values& values, NodeId callable, 
   if (!dtype || values.module(fields[0]) != "torch") {
     throw Error(ErrorKind::input, cat("unsupported dtype ", quote(values.name(fields[0]))));
   }
-  (values.module(callable) == kOldProperties ? traits_.old_properties : traits_.new_properties) = true;
-  if (fields.size() > 5) traits_.has_strides = true;
+  facts_.add(values.module(callable) == kOldProperties, WriterFact::old_properties, WriterFact::new_properties);
+  facts_.add(fields.size() > 5, WriterFact::six_properties, WriterFact::five_properties);
+  facts_.add(*dtype);
   return tagged(Tag::properties, static_cast<std::uint64_t>(*dtype));
 }
 
@@ -291,7 +292,7 @@ std::uint64_t DcpFolder::fold_storage(const Values& values, NodeId state) {
         throw Error(ErrorKind::input, cat("unsupported transform ", quote(text), "; only one stream.zstd/1 is known"));
       }
       extent.encoding = Encoding::torch_zip_zstd;
-      traits_.has_extensions = true;
+      facts_.add(WriterFact::transform);
     }
   }
   return tagged(Tag::storage, index_.add_extent(extent));

@@ -12,21 +12,12 @@
 #include <vector>
 
 #include "base/growing_array.h"
+#include "formats/writer_range.h"
 #include "io/file_set.h"
 #include "model/index.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
-
-/// What the fields tell of the torch that wrote the file.
-struct WriterTraits {
-  bool old_properties = false;    ///< TensorProperties in torch.distributed._shard: 2.0 to 2.2
-  bool new_properties = false;    ///< in torch.distributed.checkpoint.metadata: 2.3 and later
-  bool has_strides = false;       ///< six properties: 2.15 and later
-  bool has_storage_meta = false;  ///< 2.4 and later
-  bool has_version = false;       ///< 2.9 and later
-  bool has_extensions = false;    ///< transform descriptors: 2.7 and later
-};
 
 class DcpFolder final : public pickle::Folder {
  public:
@@ -45,7 +36,8 @@ class DcpFolder final : public pickle::Folder {
   /// Matches stored items that came before their tensors. Called once after the pickle was read.
   void finish();
 
-  [[nodiscard]] WriterTraits& traits() { return traits_; }
+  /// What the fields tell of the torch that wrote the file.
+  [[nodiscard]] const WriterFacts& facts() const { return facts_; }
   /// Stored items of chunks that the index does not list, for a note.
   [[nodiscard]] std::uint64_t unlisted_items() const { return unlisted_items_; }
 
@@ -86,7 +78,7 @@ class DcpFolder final : public pickle::Folder {
 
   Index& index_;
   FileSet& files_;
-  WriterTraits traits_;
+  WriterFacts facts_;
   std::vector<Tensor> tensors_;
   std::vector<Item> items_;
   std::uint64_t items_taken_ = 0;

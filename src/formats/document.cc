@@ -49,6 +49,9 @@ void read_archive(const Source& archive, const Extent& extent, Document& documen
   const zip::Record* pickled = directory.find("data.pkl");
   if (pickled == nullptr) throw Error(ErrorKind::input, "no data.pkl in the archive: not written by torch.save");
   document.root = pickle::Machine().read(SliceSource(archive, pickled->data, pickled->size), document.values);
+  document.has_byteorder = directory.find("byteorder") != nullptr;
+  document.has_serialization_id = directory.find(".data/serialization_id") != nullptr;
+  document.has_format_version = directory.find(".format_version") != nullptr;
   const std::size_t folder = directory.prefix().size() + 1;
   for (const zip::Record& record : directory.records()) {
     const std::string_view name = record.name.substr(std::min(folder, record.name.size()));

@@ -19,23 +19,24 @@ namespace fs = std::filesystem;
 std::string directory_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path().string() : "."; }
 
 /// What a file of the checkpoint is says more than the place where reading it failed.
-[[noreturn]] void throw_plainer(const Error& error) {
+Error plainer(const Error& error) {
   const fs::path path(error.where().path);
   std::error_code ignored;
-  if (error.kind() == ErrorKind::input && fs::is_regular_file(path, ignored)) {
-    FileSet files(directory_of(path));
-    if (const auto spoiled = spoiled_file(files, files.add(path.filename().string()), path.string())) throw *spoiled;
-  }
-  throw error;
+  if (error.kind() != ErrorKind::input || !fs::is_regular_file(path, ignored)) return error;
+  FileSet files(directory_of(path));
+  auto spoiled = spoiled_file(files, files.add(path.filename().string()), path.string());
+  return spoiled ? spoiled->in_entry(error.where().entry).in_box(error.where().box) : error;
 }
 
 Checkpoint open_directory(const std::string& directory, const std::vector<std::string>& others) {
   const FileSet files(directory, others);
   if (!is_dcp(files)) throw_no_checkpoint(directory, files);
   try {
-    return open_dcp(directory, others);
+    Checkpoint checkpoint = open_dcp(directory, others);
+    for (Error& damage : checkpoint.data().damages) damage = plainer(damage);
+    return checkpoint;
   } catch (const Error& error) {
-    throw_plainer(error);
+    throw plainer(error);
   }
 }
 
