@@ -10,6 +10,7 @@
 #include "formats/recognise_folder.h"
 #include "formats/torch_file.h"
 #include "io/file_set.h"
+#include "model/checkpoint_data.h"
 
 namespace fsdpckpt {
 namespace {

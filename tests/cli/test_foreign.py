@@ -178,6 +178,17 @@ class PartsOfACheckpoint(Foreign):
             self.wrong("ck", what, hint, "ck/.metadata")
 
 
+class SpoiledRankFiles(harness.CliTest):
+    def test_said_of_rank_files_too(self):
+        for data, what in ((bytes(50), "zeros at the start and the end: room was made for the file, and it was never written"),
+                           (LFS, "a Git LFS pointer: the file itself was not downloaded")):
+            dcp.small(self.folder / "ck").save()
+            (self.folder / "ck/__1_0.distcp").write_bytes(data)
+            result = self.run_cli("consolidate", "ck", "out.pt")
+            self.assertEqual((result.code, self.listed()), (3, ["ck"]))
+            self.assertTrue(result.err.startswith(f"fsdpckpt: error: {what}\n  in:  ck/__1_0.distcp, entry 'model.w' [2:4, 0:3]\n"), result.err)
+
+
 class Folders(Foreign):
     def test_empty(self):
         (self.folder / "empty").mkdir()

@@ -83,7 +83,7 @@ class UsageErrors(harness.CliTest):
         self.wrong(["--color", "allways", "inspect", "ck"], "--color is 'allways': auto, always or never were expected",
                    "--color always")
         self.wrong(["inspect", "ck", "--show", "entries,chunk"],
-                   "--show is 'chunk': entries, objects, chunks or files were expected", "--show chunks")
+                   "--show is 'chunk': entries, chunks, objects, files or tree were expected", "--show chunks")
         self.wrong(["consolidate", "ck", "--objects", ""], "--objects is '': keep, safe, all or drop were expected")
         for option in ("--color", "--progress"):
             self.wrong([option, "foo", "inspect", "ck"], f"{option} is 'foo': auto, always or never were expected")
