@@ -1,5 +1,5 @@
 // consolidate(): open, plan, check, run, commit, report.
-#include <fsdpckpt/convert.h>
+#include "exec/consolidate.h"
 
 #include <algorithm>
 #include <thread>
@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "exec/executor.h"
+#include "exec/stop.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
 #include "formats/selection.h"
@@ -43,8 +44,8 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   }
 }
 
-void check_places(const Checkpoint::Data& data, const std::string& target) {
-  if (!same_or_nested(data.root, target)) return;
+void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
+  if (!same_or_nested(data.root, target, files)) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -98,37 +99,55 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
   return plan;
 }
 
+/// What `run` finds damaged is no damage when the source changed under it.
+template <class Run>
+void unless_changed(const Checkpoint::Data& data, const Run& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::input) data.file_set->check_unchanged();
+    throw;
+  }
+}
+
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
-           ConsolidateReport& report) {
+           FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
   const ExecutorOptions executor = executor_options(options);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
-  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
+  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
-    sink.verify();
+    sink.verify(options.stop);
   } else {
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
-  file.commit();
+  file.commit([&] { throw_if_stopped(options.stop); });  // syncing may take minutes
   log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
+  return consolidate(checkpoint, target, options, disk());
+}
+
+ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options,
+                              FileSystem& files) {
   const Stopwatch watch;
   ConsolidateReport report{.target = target};
-  check_places(checkpoint.data(), target);
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
-  for (const std::string& stale : stale_temporaries(target))
-    report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
-  if (options.dry_run)
-    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
-  else
-    write(checkpoint.data(), planned, options, report);
+  check_places(checkpoint.data(), target, files);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    for (const std::string& stale : stale_temporaries(target, files))
+      report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+    if (options.dry_run)
+      check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
+    else
+      write(checkpoint.data(), planned, options, files, report);
+  });
   report.seconds = watch.seconds();
   return report;
 }
@@ -136,13 +155,16 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
   const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   ExecutorOptions executor = executor_options(options);
   executor.threads = 1;
   executor.in_order = true;
   DescriptorSink stream(descriptor, report.target);
   InOrderSink sink(stream);
-  if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    if (!options.dry_run)
+      add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  });
   checkpoint.data().file_set->check_unchanged();
   report.seconds = watch.seconds();
   return report;

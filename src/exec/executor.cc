@@ -3,7 +3,6 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "base/text.h"
 #include "exec/assembler.h"
 #include "exec/record_work.h"
+#include "exec/stop.h"
 #include "exec/write_queue.h"
 #include "plan/tiles.h"
 
@@ -76,7 +76,7 @@ class Executor {
 
   /// The next job, and the record it belongs to when that is shared with other jobs.
   std::optional<Job> take(std::shared_ptr<RecordWork>& record) {
-    if (options_.stop != nullptr && options_.stop->load() != 0) throw_stopped(options_.stop->load());
+    throw_if_stopped(options_.stop);
     const std::lock_guard lock(mutex_);
     if (failed_) return std::nullopt;
     const auto job = jobs_.next();
@@ -86,11 +86,6 @@ class Executor {
       record = current_;
     }
     return job;
-  }
-
-  [[noreturn]] static void throw_stopped(int signal) {
-    if (signal == SIGTERM) throw Error(ErrorKind::terminated, "terminated; nothing was left behind");
-    throw Error(ErrorKind::interrupted, "interrupted; nothing was left behind");
   }
 
   [[nodiscard]] std::uint64_t size_of(std::uint32_t record) const { return plan_.layout.records()[record].size; }
