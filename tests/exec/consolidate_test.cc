@@ -122,17 +122,6 @@ TEST_F(Consolidate, ASignalInTheMiddleLeavesNothingBehind) {
   EXPECT_EQ(directory_.names(), Names{"ck"});
 }
 
-TEST_F(Consolidate, ASignalAfterTheLastByteLeavesNothingBehind) {
-  for (const bool verify : {false, true}) {
-    std::atomic<int> stop{0};
-    const auto press = [&](std::uint64_t done, std::uint64_t total) { stop = done + 100'000 > total ? SIGTERM : 0; };
-    EXPECT_EQ(error_of([&] { run({.verify = verify, .stop = &stop, .progress = press}); }).kind(),
-              ErrorKind::terminated);
-    EXPECT_EQ(stop, SIGTERM);
-    EXPECT_EQ(directory_.names(), Names{"ck"});
-  }
-}
-
 TEST_F(Consolidate, ASourceThatIsOverwrittenMeanwhileIsNotCalledDamaged) {
   const std::string other(builder_.file(1).size(), 'x');
   const auto overwrite = [&](std::uint64_t, std::uint64_t) { directory_.write("ck/__1_0.distcp", other); };

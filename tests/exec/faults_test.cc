@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <initializer_list>
 #include <set>
 
@@ -51,7 +53,7 @@ class Faults : public testing::TestWithParam<Scenario> {
     if (GetParam().over_old_file) before_ = kOld;
   }
 
-  Outcome run(const Fault& fault) {
+  Outcome run(const Fault& fault, const std::atomic<int>* stop = nullptr) {
     std::filesystem::remove_all(output_.path());
     std::filesystem::create_directory(output_.path());
     if (before_) output_.write("out.pt", *before_);
@@ -60,7 +62,7 @@ class Faults : public testing::TestWithParam<Scenario> {
     try {
       Checkpoint checkpoint = open_checkpoint(input_.path("ck"));
       const ConsolidateOptions options{
-          .replace = before_.has_value(), .verify = GetParam().verify, .threads = 1, .memory_limit = 1};
+          .replace = before_.has_value(), .verify = GetParam().verify, .threads = 1, .memory_limit = 1, .stop = stop};
       consolidate(checkpoint, output_.path("out.pt"), options, files);
     } catch (const Error& error) {
       outcome.error = error;
@@ -217,6 +219,25 @@ TEST_P(Faults, ANameThatWasGivenThoughTheCallFailedIsOfACompleteFile) {
   EXPECT_EQ(found(), new_);
   EXPECT_EQ(output_.names().size(), 1U);
   expect_survives(outcome);
+}
+
+TEST_P(Faults, ASignalUntilTheFileIsSyncedLeavesWhatWasThere) {
+  const std::vector<std::string> calls = clean_calls();
+  const std::size_t naming = naming_call(calls, GetParam().lacking.contains("rename_new"));
+  for (const char* during : {"fsync", "drop_pages", "close"}) {
+    if (std::ranges::find(calls, during) >= calls.begin() + static_cast<std::ptrdiff_t>(naming)) continue;
+    SCOPED_TRACE(during);
+    std::atomic<int> stop{0};
+    const auto press = [&](std::string_view call) {
+      if (call == during) stop = SIGTERM;
+      return false;
+    };
+    const Outcome outcome = run({.at = 0, .times = Fault::kForGood, .hits = press}, &stop);
+    ASSERT_TRUE(outcome.error);
+    EXPECT_EQ(outcome.error->kind(), ErrorKind::terminated);
+    EXPECT_EQ(found(), before_);
+    EXPECT_EQ(output_.names().size(), found() ? 1U : 0U) << "a temporary stayed";
+  }
 }
 
 TEST_P(Faults, APowerCutLeavesTheOldFileOrTheNewOne) {
