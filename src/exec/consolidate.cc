@@ -45,10 +45,23 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   }
 }
 
+/// Also by a hard or symbolic link.
+bool is_file_of_input(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
+  struct stat output {
+  }, input{};
+  if (files.stat(target, output) != 0) return false;
+  for (FileId file = 0; file < data.file_set->count(); ++file) {
+    if (files.stat(data.file_set->path(file), input) == 0 && input.st_dev == output.st_dev &&
+        input.st_ino == output.st_ino)
+      return true;
+  }
+  return false;
+}
+
 void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
   const auto directories = data.file_set->directories();
   const bool is_spread = directories.size() > 1;
-  const bool is_inside = same_or_nested(data.root, target, files) ||
+  const bool is_inside = same_or_nested(data.root, target, files) || is_file_of_input(data, target, files) ||
                          (is_spread && std::ranges::any_of(directories, [&](const std::string& directory) {
                             return same_or_nested(directory, target, files);
                           }));

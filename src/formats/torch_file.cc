@@ -197,7 +197,7 @@ std::string writer_text(const Checkpoint::Data& data, const Document& document) 
     if (data.index.entry(id).kind == EntryKind::tensor) facts.add(data.index.entry(id).dtype);
   }
   const std::string range = writer_range(facts);
-  return range.empty() ? "unknown writer" : cat("torch.save of ", range);
+  return range.empty() ? "not written by torch.save itself" : cat("torch.save of ", range);
 }
 
 }  // namespace

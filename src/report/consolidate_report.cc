@@ -28,19 +28,19 @@ std::string consolidate_text(const ConsolidateReport& report, bool dry_run) {
 }
 
 nlohmann::ordered_json consolidate_json(const ConsolidateReport& report, bool dry_run) {
-  return {{"schema", "fsdpckpt.consolidate/1"},
-          {"ok", true},
-          {"path", json_text(report.target)},
-          {"dry_run", dry_run},
-          {"tensors", report.tensors},
-          {"objects", report.objects},
-          {"tensor_bytes", report.tensor_bytes},
-          {"file_bytes", report.file_bytes},
-          {"chunks", report.chunks},
-          {"chunks_without_checksum", report.chunks_unchecked},
-          {"replicas_compared", report.replicas_compared},
-          {"seconds", report.seconds},
-          {"notes", report.notes}};
+  nlohmann::ordered_json json = {{"schema", "fsdpckpt.consolidate/1"}, {"ok", true}};
+  add_path(json, "path", report.target);
+  json.update({{"dry_run", dry_run},
+               {"tensors", report.tensors},
+               {"objects", report.objects},
+               {"tensor_bytes", report.tensor_bytes},
+               {"file_bytes", report.file_bytes},
+               {"chunks", report.chunks},
+               {"chunks_without_checksum", report.chunks_unchecked},
+               {"replicas_compared", report.replicas_compared},
+               {"seconds", report.seconds},
+               {"notes", report.notes}});
+  return json;
 }
 
 }  // namespace fsdpckpt

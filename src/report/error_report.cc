@@ -22,7 +22,7 @@ nlohmann::ordered_json error_json(const Error& error) {
   const Where& where = error.where();
   nlohmann::ordered_json json = {
       {"kind", kind_name(error.kind())}, {"exit_code", exit_code(error.kind())}, {"message", json_text(error.what())}};
-  if (!where.path.empty()) json["path"] = json_text(where.path);
+  if (!where.path.empty()) add_path(json, "path", where.path);
   if (where.offset) json["offset"] = *where.offset;
   if (!where.entry.empty()) json["entry"] = json_text(where.entry);
   if (!where.box.empty()) json["box"] = where.box;

@@ -18,7 +18,7 @@ constexpr std::size_t kPiece = 64 << 10;
 ordered_json chunk_json(const Checkpoint::Data& checkpoint, const Chunk& chunk) {
   ordered_json json = {{"offsets", chunk.offsets}, {"sizes", chunk.sizes}};
   if (chunk.is_stored) {
-    json["file"] = json_text(checkpoint.file_set->relative_path(chunk.extent.file));
+    add_path(json, "file", checkpoint.file_set->relative_path(chunk.extent.file));
     json["offset"] = chunk.extent.offset;
     json["length"] = chunk.extent.length;
   }
@@ -93,8 +93,10 @@ std::string_view state_name(FileUse::State state) {
 ordered_json files_json(const Checkpoint::Data& checkpoint) {
   ordered_json json = ordered_json::array();
   for (const FileUse& use : file_uses(checkpoint)) {
-    ordered_json& one = json.emplace_back(
-        ordered_json{{"path", json_text(use.path)}, {"bytes", use.size}, {"state", state_name(use.state)}});
+    ordered_json& one = json.emplace_back();
+    add_path(one, "path", use.path);
+    one["bytes"] = use.size;
+    one["state"] = state_name(use.state);
     if (use.is_counted) {
       one["referenced"] = use.referenced;
       one["unreferenced"] = use.unreferenced;
@@ -176,7 +178,7 @@ void write_inspect_json(const Inspected& inspected, const InspectShow& show, con
   const Overview& overview = inspected.overview;
   ordered_json json = {{"schema", "fsdpckpt.inspect/1"}, {"ok", !error}};
   if (error) json["error"] = error_json(*error);
-  json["path"] = json_text(checkpoint.root);
+  add_path(json, "path", checkpoint.root);
   json["kind"] = checkpoint.kind;
   json["format"] = overview.format;
   json["framework"] = overview.framework;

@@ -1,9 +1,27 @@
 #include "report/json_text.h"
 
+#include <cstdint>
+
 #include "base/text.h"
 #include "base/utf8.h"
 
 namespace fsdpckpt {
+namespace {
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string result;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::string_view part = bytes.substr(at, 3);
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      group = group << 8 | (i < part.size() ? static_cast<unsigned char>(part[i]) : 0);
+    for (std::size_t i = 0; i < 4; ++i) result += i <= part.size() ? kDigits[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return result;
+}
+
+}  // namespace
 
 std::string json_text(std::string_view text) {
   std::string result;
@@ -14,6 +32,17 @@ std::string json_text(std::string_view text) {
     at += character.length;
   }
   return result;
+}
+
+void add_path(nlohmann::ordered_json& object, const std::string& key, std::string_view path) {
+  bool is_text = true;
+  for (std::size_t at = 0; is_text && at < path.size();) {
+    const Utf8Character character = utf8_at(path, at);
+    is_text = character.valid;
+    at += character.length;
+  }
+  object[key] = json_text(path);
+  if (!is_text) object[key + "_bytes"] = base64(path);
 }
 
 }  // namespace fsdpckpt

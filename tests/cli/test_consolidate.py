@@ -1,5 +1,6 @@
 """What consolidate prints and writes."""
 import json
+import os
 import re
 import zipfile
 
@@ -45,6 +46,17 @@ class Consolidate(harness.CliTest):
             self.assertIsNone(archive.testzip())
             data = [archive.read(name) for name in archive.namelist() if "/data/" in name]
         self.assertEqual(data, [dcp.floats(*range(12)), dcp.floats(1, 2)])
+
+    def test_hard_linked_and_sparse_rank_files(self):
+        before = (self.folder / "ck/__0_0.distcp").read_bytes()
+        os.link(self.folder / "ck/__0_0.distcp", self.folder / "other name")
+        os.truncate(self.folder / "ck/__0_0.distcp", 1 << 30)  # a hole behind the items
+        self.written("out.pt", "ck", "out.pt")
+        with zipfile.ZipFile(self.folder / "out.pt") as archive:
+            data = [archive.read(name) for name in archive.namelist() if "/data/" in name]
+        self.assertEqual(data, [dcp.floats(*range(12)), dcp.floats(1, 2)])
+        with open(self.folder / "other name", "rb") as linked:
+            self.assertEqual(linked.read(len(before)), before)
 
     def test_stdout_as_target(self):
         with open(self.folder / "piped.pt", "wb") as piped:

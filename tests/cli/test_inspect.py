@@ -146,7 +146,7 @@ model 56 (2 tensors), top level (1 object)
         """meta.pt is Lightning's beside shards; a file of that name alone is any file."""
         (self.folder / "meta.pt").write_bytes(dcp.torch_zip({"a": 1}))
         self.assertEqual(self.run_cli("inspect", "meta.pt").out.splitlines()[0],
-                         f"meta.pt: torch file (unknown writer), {(self.folder / 'meta.pt').stat().st_size} B")
+                         f"meta.pt: torch file (not written by torch.save itself), {(self.folder / 'meta.pt').stat().st_size} B")
 
     def test_unknown_writer(self):
         """Fields that no one torch writes together."""

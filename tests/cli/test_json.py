@@ -1,4 +1,6 @@
 """--json: one document on stdout, valid by its schema, also when the run fails; the same bytes for the same input."""
+import base64
+import os
 import re
 
 import jsonschema
@@ -94,7 +96,16 @@ class Documents(harness.CliTest):
         self.assertNotIn("\x1b", text)
         bad = b"/ck\xff"
         result = self.run_cli("--json", "inspect", bad.decode(errors="surrogateescape"))
-        self.assertEqual(harness.valid_document(self, result.out, "inspect")["error"]["path"], "/ck\\xff")
+        error = harness.valid_document(self, result.out, "inspect")["error"]
+        self.assertEqual((error["path"], base64.b64decode(error["path_bytes"])), ("/ck\\xff", bad))
+
+    def test_file_names_that_are_no_text(self):
+        os.rename(self.folder / "ck", os.fsencode(self.folder) + b"/ck\xff")
+        source = os.fsdecode(b"ck\xff")
+        for arguments, schema, path in ((["inspect", source], "inspect", b"ck\xff"),
+                                        (["consolidate", source], "consolidate", b"ck\xff.pt")):
+            document = harness.valid_document(self, self.run_cli("--json", *arguments).out, schema)
+            self.assertEqual((document["ok"], base64.b64decode(document["path_bytes"])), (True, path))
 
 
 class Failures(harness.CliTest):

@@ -1,6 +1,5 @@
 """DST as it must not be: refused with 5, or 4 when the system says no; what was there stays as it was."""
 import os
-import pathlib
 import subprocess
 
 import dcp
@@ -100,18 +99,14 @@ class InsideSource(harness.CliTest):
         self.inside("ck", "bound/out.pt")
         self.inside("bound", "ck/out.pt")
 
-    def test_link_to_a_rank_file(self):
-        """With --force the link is replaced, or the run refused: the rank file stays as it was either way."""
-        os.symlink("ck/__0_0.distcp", self.folder / "out.pt")
-        before = pathlib.Path(self.folder / "ck/__0_0.distcp").read_bytes()
-        self.run_cli("consolidate", "ck", "out.pt", "--force")
-        self.assertEqual(pathlib.Path(self.folder / "ck/__0_0.distcp").read_bytes(), before)
-
-    def test_hard_link_to_a_rank_file(self):
-        os.link(self.folder / "ck/__0_0.distcp", self.folder / "out.pt")
-        before = pathlib.Path(self.folder / "ck/__0_0.distcp").read_bytes()
-        self.run_cli("consolidate", "ck", "out.pt", "--force")
-        self.assertEqual(pathlib.Path(self.folder / "ck/__0_0.distcp").read_bytes(), before)
+    def test_links_to_files_of_the_input(self):
+        for name in (".metadata", "__0_0.distcp"):
+            for link in (os.symlink, os.link):
+                before = (self.folder / "ck" / name).read_bytes()
+                link(self.folder / "ck" / name, self.folder / "out.pt")
+                self.inside("ck", "out.pt")
+                self.assertEqual((self.folder / "ck" / name).read_bytes(), before)
+                os.remove(self.folder / "out.pt")
 
 
 class Patterns(harness.CliTest):
