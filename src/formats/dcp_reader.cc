@@ -70,15 +70,14 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
   }
 }
 
-RankMetadata read_metadata(FileSet& files, const std::string& name) {
+RankMetadata read_metadata(FileSet& files, const Source& source) {
   const Stopwatch watch;
   RankMetadata rank;
   try {
-    const auto source = files.source(files.add(name));
-    if (source->size() == 0) throw Error(ErrorKind::input, "the metadata file is empty: the save did not finish");
+    if (source.size() == 0) throw Error(ErrorKind::input, "the metadata file is empty: the save did not finish");
     DcpFolder folder(rank.index, files);
     Values values;
-    const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(*source, values, &folder);
+    const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(source, values, &folder);
     if (values.kind(root) != Kind::object || values.object(root).state == kNoNode) {
       throw Error(ErrorKind::input, "the file holds no DCP Metadata object");
     }
@@ -90,11 +89,11 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
     rank.traits.has_storage_meta = storage_meta != kNoNode && values.kind(storage_meta) != Kind::none;
     rank.traits.has_version = version != kNoNode && values.kind(version) == Kind::text;
     rank.unlisted_items = folder.unlisted_items();
-    log_info(cat("read ", files.root(), "/", name, ": ", source->size(), " bytes, ", rank.index.entry_count(),
-                 " entries, ", rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ",
-                 rank.index.bytes(), " of index, ", watch.milliseconds(), " ms"));
+    log_info(cat("read ", source.name(), ": ", source.size(), " bytes, ", rank.index.entry_count(), " entries, ",
+                 rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ", rank.index.bytes(),
+                 " of index, ", watch.milliseconds(), " ms"));
   } catch (Error& error) {
-    throw error.in_path(files.root() + "/" + name);
+    throw error.in_path(source.name());
   }
   return rank;
 }
@@ -182,6 +181,30 @@ void note_files(Checkpoint::Data& data) {
     data.notes.push_back(cat(links, links == 1 ? " file is" : " files are", " read through symbolic links"));
 }
 
+Checkpoint start(const std::string& directory) {
+  Checkpoint checkpoint;
+  checkpoint.data().root = directory;
+  checkpoint.data().kind = "sharded checkpoint";
+  checkpoint.data().file_set = std::make_shared<FileSet>(directory);
+  return checkpoint;
+}
+
+/// Everything behind the reading of the metadata.
+void finish(Checkpoint::Data& data, std::vector<RankMetadata> ranks, bool is_local) {
+  data.writer =
+      cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
+  try {
+    const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
+    if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
+    check_extents(data);
+    check_stored(data);
+  } catch (Error& error) {
+    throw error.in_path(data.root);
+  }
+  note_files(data);
+  add_meta_pt(data);
+}
+
 }  // namespace
 
 bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
@@ -197,29 +220,22 @@ std::string writer_text(const WriterTraits& traits) {
 }
 
 Checkpoint open_dcp(const std::string& directory) {
-  Checkpoint checkpoint;
-  Checkpoint::Data& data = checkpoint.data();
-  data.root = directory;
-  data.file_set = std::make_shared<FileSet>(directory);
-  const std::vector<std::string> names = metadata_files(*data.file_set);
+  Checkpoint checkpoint = start(directory);
+  FileSet& files = *checkpoint.data().file_set;
+  const std::vector<std::string> names = metadata_files(files);
   if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
   std::vector<RankMetadata> ranks;
   ranks.reserve(names.size());
-  for (const std::string& name : names) ranks.push_back(read_metadata(*data.file_set, name));
-  const bool is_local = names.front() != kMetadataName;
-  data.kind = "sharded checkpoint";
-  data.writer =
-      cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
-  try {
-    const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
-    if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
-    check_extents(data);
-    check_stored(data);
-  } catch (Error& error) {
-    throw error.in_path(directory);
-  }
-  note_files(data);
-  add_meta_pt(data);
+  for (const std::string& name : names) ranks.push_back(read_metadata(files, *files.source(files.add(name))));
+  finish(checkpoint.data(), std::move(ranks), names.front() != kMetadataName);
+  return checkpoint;
+}
+
+Checkpoint open_dcp(const std::string& directory, const Source& metadata) {
+  Checkpoint checkpoint = start(directory);
+  std::vector<RankMetadata> ranks;
+  ranks.push_back(read_metadata(*checkpoint.data().file_set, metadata));
+  finish(checkpoint.data(), std::move(ranks), false);
   return checkpoint;
 }
 

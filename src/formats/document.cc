@@ -83,6 +83,14 @@ std::shared_ptr<const Document> read_document(const FileSet& files, const Extent
   return document;
 }
 
+std::shared_ptr<const Document> read_document(const Source& archive, FileId file) {
+  auto document = std::make_shared<Document>();
+  document->name = archive.name();
+  document->size = archive.size();
+  read_archive(archive, {.file = file, .length = archive.size()}, *document);
+  return document;
+}
+
 DocumentPart read_object(const Checkpoint::Data& checkpoint, EntryId entry, std::uint64_t copy) {
   if (const auto part = checkpoint.parts.find(entry); part != checkpoint.parts.end()) return part->second;
   const Entry object = checkpoint.index.entry(entry);

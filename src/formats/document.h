@@ -14,6 +14,10 @@ namespace fsdpckpt {
 /// archive.
 std::shared_ptr<const Document> read_document(const FileSet& files, const Extent& extent, const std::string& name);
 
+/// The same from a source that holds just the archive; storages get places in file `file`, the archive at its start.
+/// Errors do not name a path.
+std::shared_ptr<const Document> read_document(const Source& archive, FileId file);
+
 inline constexpr std::uint64_t kMaxDecodedDocument = 256ULL << 20;
 
 /// The value of an object entry: read from its extent (copy `copy` of several), or the part of a document it is.

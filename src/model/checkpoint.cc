@@ -41,7 +41,8 @@ std::string shape_text(std::span<const std::int64_t> shape) {
 std::string box_text(std::span<const std::int64_t> offsets, std::span<const std::int64_t> sizes) {
   std::string text = "[";
   for (std::size_t i = 0; i < offsets.size(); ++i) {
-    text += cat(i == 0 ? "" : ", ", offsets[i], ":", offsets[i] + sizes[i]);
+    const std::uint64_t end = static_cast<std::uint64_t>(offsets[i]) + static_cast<std::uint64_t>(sizes[i]);
+    text += cat(i == 0 ? "" : ", ", offsets[i], ":", end);  // a box that lies outside may end beyond INT64_MAX
   }
   return text + "]";
 }

@@ -1,0 +1,70 @@
+// Any bytes as a torch file: opened, its objects shown, and planned as an output; and as the item of a shard.
+#include "formats/torch_file.h"
+
+#include "exec/strided.h"
+#include "formats/document.h"
+#include "formats/payload.h"
+#include "formats/torch_writer.h"
+#include "fuzz/target.h"
+#include "pickle/globals.h"
+#include "report/value_text.h"
+
+namespace fsdpckpt::fuzz {
+namespace {
+
+constexpr std::uint64_t kMostGathered = 1 << 16;  ///< bytes
+
+/// The places of all payloads lie inside, and so does all that is written of them.
+void check_places(const Checkpoint::Data& data, std::uint64_t size) {
+  for (std::uint32_t i = 0; i < data.index.extent_count(); ++i) {
+    const Extent extent = data.index.extent(i);
+    require(extent.offset <= size && extent.length <= size - extent.offset);
+  }
+}
+
+void show_objects(const Checkpoint::Data& data) {
+  for (const auto& [entry, part] : data.parts) {
+    value_text(part.document->values, part.node);
+    pickle::scan_globals(part.document->values, part.node);
+  }
+}
+
+int open_and_plan(Input input) {
+  return verdict_of([&] {
+    const MemorySource source(bytes_of(input), "f.pt");
+    const Checkpoint checkpoint = open_torch_file(source);
+    const Checkpoint::Data& data = checkpoint.data();
+    check_places(data, input.size());
+    const Selection selection = select(data, {});
+    show_objects(data);
+    plan_torch_file(data, selection, ObjectPolicy::all, true);
+    plan_torch_file(data, selection, ObjectPolicy::keep, false);
+  });
+}
+
+/// As what a chunk's item should be: the tensor that its own pickle says.
+void find_payload(Input input) {
+  const MemorySource source(bytes_of(input), "item");
+  const auto document = read_document(source, 0);
+  const auto tensor = tensor_of(document->values, document->root);
+  if (!tensor) return;
+  const std::vector<std::int64_t> zeros(tensor->shape.size(), 0);
+  const ExpectedChunk expected{.dtype = tensor->dtype, .sizes = tensor->shape, .offsets = zeros};
+  const Payload payload = PayloadFinder().in_archive(source, expected);
+  std::uint64_t bytes = item_size(tensor->dtype);
+  for (const std::int64_t size : tensor->shape) bytes *= static_cast<std::uint64_t>(size);
+  if (payload.strides.empty()) {
+    require(payload.offset <= input.size() && bytes <= input.size() - payload.offset);
+  } else if (bytes <= kMostGathered) {
+    require(gather(source, payload, expected).size() == bytes);
+  }
+}
+
+}  // namespace
+
+int judge(Input input) {
+  verdict_of([&] { find_payload(input); });
+  return open_and_plan(input);
+}
+
+}  // namespace fsdpckpt::fuzz
