@@ -17,14 +17,19 @@ namespace {
 constexpr std::string_view kDataFolder = "data/";
 constexpr std::uint64_t kWindow = 64 << 10;
 constexpr std::uint64_t kBlock = 1 << 20;
+constexpr std::uint64_t kMaxGrowth = 100;             ///< times, of a compressed object
+constexpr std::uint64_t kAlwaysDecoded = 64U << 20;  ///< bytes, however small it was
 
-/// Every byte of a compressed stream, up to kMaxDecodedDocument.
+/// Every byte of a compressed stream, as far as a few bytes may grow (rule X12).
 std::vector<std::byte> decode_all(const Source& compressed) {
+  const std::uint64_t justified = kMaxGrowth * std::min(compressed.size(), kMaxDecodedDocument);
+  const std::uint64_t most = std::clamp(justified, kAlwaysDecoded, kMaxDecodedDocument);
   ZstdReader reader(compressed);
   std::vector<std::byte> bytes;
   while (!reader.at_end()) {
-    if (bytes.size() == kMaxDecodedDocument)
-      throw Error(ErrorKind::input, "a compressed object is larger than 256 MiB");
+    if (bytes.size() == most)
+      throw Error(ErrorKind::input, cat("a compressed object of ", compressed.size(), " bytes is larger than ",
+                                        most >> 20, " MiB"));
     bytes.push_back(reader.next());
   }
   return bytes;

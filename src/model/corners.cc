@@ -31,8 +31,7 @@ std::vector<CutDimension> cut_dimensions(std::span<const Chunk> boxes, std::span
       cut.borders.push_back(box.offsets[dim] + box.sizes[dim]);
     }
     std::ranges::sort(cut.borders);
-    const auto same = std::ranges::unique(cut.borders);
-    cut.borders.erase(same.begin(), same.end());
+    cut.borders.erase(std::unique(cut.borders.begin(), cut.borders.end()), cut.borders.end());
   }
   return cuts;
 }

@@ -82,6 +82,8 @@ ATTACKS = [
     ("Z10-lazy-bits-odd", "any", "lazy bits that are no booleans", one(more=(dict_of(("conj", text("yes")), ("neg", number(2))),))),
     ("Z10-untyped-without-dtype", 3, "an untyped storage where the dtype is needed", one(storage(kind="UntypedStorage", numel=16))),
     ("Z10-v3-unknown-dtype", 3, "a dtype that does not exist", one(storage(kind="UntypedStorage", numel=16), function="_rebuild_tensor_v3", more=(name("torch", "float1"),))),
+    ("Z11-pickle-damaged", 3, "a pickle whose checksum does not match", torch_file(state(w=rebuilt(storage())), local_crc=1, central_crc=1)),
+    ("Z11-pickle-without-checksum", "accepted", "a pickle without a checksum", torch_file(state(w=rebuilt(storage())), local_crc=0, central_crc=0)),
     ("Z12-legacy-then-zip", 3, "the old form's magic number first, a zip archive behind it", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19." + one()),
     ("Z12-safetensors-then-zip", 3, "a safetensors header first, a zip archive behind it", struct.pack("<Q", 2) + b"{}" + one()),
     ("Z12-zip-then-pickle", 3, "a zip archive with a pickle behind it", one() + pickled(NONE)),
