@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fsdpckpt/dtype.h>
+#include <fsdpckpt/error.h>
 
 #include <cstdint>
 #include <memory>
@@ -78,6 +79,9 @@ class Checkpoint {
   [[nodiscard]] const std::vector<SourceFile>& files() const;
   /// Facts worth telling that are no errors, in plain words.
   [[nodiscard]] const std::vector<std::string>& notes() const;
+  /// What is wrong with it although it could be opened: files that are missing or cut, chunks that no file holds, a
+  /// damaged meta.pt. Empty for a whole checkpoint; consolidate() throws the first.
+  [[nodiscard]] const std::vector<Error>& damages() const;
   /// Bytes that the index itself holds, names included.
   [[nodiscard]] std::uint64_t index_bytes() const;
 

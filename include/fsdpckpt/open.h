@@ -10,6 +10,7 @@ namespace fsdpckpt {
 
 /// Opens a sharded directory or a torch file. Nothing in it is executed or imported; no tensor byte is read.
 /// Throws Error(input) when it is missing, malformed or no checkpoint, Error(refused) when it is hostile, Error(io).
+/// Files beside the metadata that are missing or cut are no errors yet: see Checkpoint::damages().
 Checkpoint open_checkpoint(const std::string& path);
 
 }  // namespace fsdpckpt

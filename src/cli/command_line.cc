@@ -20,7 +20,16 @@ constexpr std::array<std::pair<std::string_view, ObjectPolicy>, 4> kPolicies = {
                                                                                  {"safe", ObjectPolicy::safe},
                                                                                  {"all", ObjectPolicy::all},
                                                                                  {"drop", ObjectPolicy::drop}}};
-const std::vector<std::string_view> kShow = {"entries", "objects", "chunks", "files"};
+constexpr std::array<std::pair<std::string_view, ShowPart>, 5> kShow = {{{"entries", ShowPart::entries},
+                                                                         {"chunks", ShowPart::chunks},
+                                                                         {"objects", ShowPart::objects},
+                                                                         {"files", ShowPart::files},
+                                                                         {"tree", ShowPart::tree}}};
+constexpr std::array<std::pair<std::string_view, SortBy>, 5> kSort = {{{"name", SortBy::name},
+                                                                       {"size", SortBy::size},
+                                                                       {"dtype", SortBy::dtype},
+                                                                       {"shape", SortBy::shape},
+                                                                       {"chunks", SortBy::chunks}}};
 
 /// Two options that exclude each other.
 struct Exclusion {
@@ -43,7 +52,7 @@ struct Parsed {
   std::string help_command;
   ConsolidateCommand consolidate;
   InspectCommand inspect;
-  std::string color = "auto", progress = "auto", objects = "keep";
+  std::string color = "auto", progress = "auto", objects = "keep", sort;
   std::string output, threads, memory_limit;
   std::vector<std::string> show;
   bool no_fsync = false, no_checksum = false;
@@ -137,6 +146,7 @@ class Parser {
     sub->add_flag("-0,--null", inspect.zero_terminated);
     sub->add_flag("--bytes", inspect.exact_bytes);
     sub->add_option("--show", parsed_.show)->take_all()->expected(1);
+    sub->add_option("--sort", parsed_.sort);
     sub->add_option("-k,--key", inspect.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", inspect.exclude)->take_all()->expected(1);
     forbid_flag_values(*sub);
@@ -187,15 +197,14 @@ class Parser {
       throw Error(ErrorKind::usage, "-0 is for --keys only", {},
                   "fsdpckpt inspect --keys -0 " + shell_word(command.source));
     for (const std::string& list : parsed_.show) add_shown(list, command.show);
+    if (is_given("--sort")) command.sort = choose(kSort, parsed_.sort, "--sort");
     line_.run = command;
   }
 
-  static void add_shown(std::string_view list, std::vector<std::string>& show) {
+  static void add_shown(std::string_view list, std::set<ShowPart>& show) {
     for (std::size_t at = 0; at <= list.size();) {
       const std::size_t end = std::min(list.find(',', at), list.size());
-      const std::string_view word = list.substr(at, end - at);
-      if (std::ranges::find(kShow, word) == kShow.end()) throw_no_choice(word, "--show", kShow);
-      show.emplace_back(word);
+      show.insert(choose(kShow, list.substr(at, end - at), "--show"));
       at = end + 1;
     }
   }

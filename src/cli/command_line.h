@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "report/entry_order.h"
 
 namespace fsdpckpt {
 
@@ -32,12 +35,15 @@ struct ConsolidateCommand {
   ConsolidateOptions options;
 };
 
+enum class ShowPart : std::uint8_t { entries, chunks, objects, files, tree };
+
 struct InspectCommand {
   std::string source;
   bool keys = false;
   bool zero_terminated = false;
   bool exact_bytes = false;
-  std::vector<std::string> show;
+  std::set<ShowPart> show;  ///< empty: the command's choice
+  SortBy sort = SortBy::stored;
   std::vector<std::string> keep;
   std::vector<std::string> exclude;
 };

@@ -1,6 +1,5 @@
 #include <fsdpckpt/open.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "cli/output.h"
 #include "formats/selection.h"
 #include "model/coverage.h"
+#include "report/entry_order.h"
 #include "report/error_report.h"
 #include "report/inspect_json.h"
 #include "report/inspect_text.h"
@@ -17,20 +17,29 @@
 namespace fsdpckpt {
 namespace {
 
-InspectShow show_of(const InspectCommand& command) {
-  InspectShow show{.exact_bytes = command.exact_bytes};
-  if (command.show.empty()) return show;
-  const auto has = [&](std::string_view part) { return std::ranges::find(command.show, part) != command.show.end(); };
-  return {.entries = has("entries"),
-          .objects = has("objects"),
-          .chunks = has("chunks"),
-          .files = has("files"),
-          .exact_bytes = command.exact_bytes};
+constexpr std::size_t kShortValue = 60, kLongValue = 200;  ///< bytes of an object's value: text, JSON
+constexpr std::size_t kMostNamed = 3;
+
+/// Without --show, text has tables of entries and objects, and JSON has everything.
+InspectShow show_of(const GlobalOptions& global, const InspectCommand& command) {
+  const auto has = [&](ShowPart part) { return command.show.contains(part); };
+  InspectShow show{.entries = has(ShowPart::entries),
+                   .objects = has(ShowPart::objects),
+                   .chunks = has(ShowPart::chunks),
+                   .files = has(ShowPart::files),
+                   .tree = has(ShowPart::tree)};
+  if (command.show.empty()) {
+    show.entries = show.objects = true;
+    show.chunks = global.json;
+  }
+  show.exact_bytes = command.exact_bytes;
+  show.width = global.json || command.keys ? 0 : terminal_width();
+  return show;
 }
 
-std::string keys_text(const Checkpoint::Data& data, const Overview& overview, bool raw) {
+std::string keys_text(const Checkpoint::Data& data, const std::vector<EntryId>& order, bool raw) {
   std::string text;
-  for (const EntryId id : overview.order) {
+  for (const EntryId id : order) {
     const std::string_view name = data.index.entry(id).name;
     text += raw ? std::string(name) : escape(name);
     text += raw ? '\0' : '\n';
@@ -38,48 +47,85 @@ std::string keys_text(const Checkpoint::Data& data, const Overview& overview, bo
   return text;
 }
 
-/// The first entry whose chunks do not tile it: it was shown, and could not be consolidated.
-std::optional<Error> first_hole(const Checkpoint::Data& data, const Overview& overview) {
-  for (const EntryId id : overview.order) {
-    const Entry entry = data.index.entry(id);
-    if (entry.kind != EntryKind::tensor) continue;
-    const Coverage coverage = cover(data.index, id);
-    if (coverage.problems.empty()) continue;
-    const CoverageProblem& problem = coverage.problems.front();
-    return Error(
-        ErrorKind::input, describe(problem, entry),
-        {.path = data.root, .entry = std::string(entry.name), .box = box_text(problem.offsets, problem.sizes)});
+/// Tensors whose chunks leave a gap or overlap are shown like any other, with a note; a chunk outside its tensor is
+/// damage.
+class Coverages {
+ public:
+  Coverages(Checkpoint::Data& data, const std::vector<EntryId>& entries) : data_(data) {
+    for (const EntryId id : entries) {
+      if (data.index.entry(id).kind == EntryKind::tensor) look_at(id);
+    }
+    if (count_ == 0) return;
+    if (count_ > kMostNamed) list_ += cat(" and ", count_ - kMostNamed, " more");
+    data.notes.push_back(cat(count_, count_ == 1 ? " tensor is" : " tensors are", " not stored exactly once: ", list_));
   }
-  return std::nullopt;
+
+ private:
+  void look_at(EntryId id) {
+    const Entry entry = data_.index.entry(id);
+    const std::vector<CoverageProblem> problems = cover(data_.index, id).problems;
+    if (problems.empty()) return;
+    const CoverageProblem& problem = problems.front();
+    const std::string what = describe(problem, entry);
+    if (problem.kind == CoverageProblem::Kind::outside) return add_damage(entry, problem, what);
+    if (++count_ <= kMostNamed) list_ += cat(count_ == 1 ? "" : ", ", quote(entry.name), " (", what, ")");
+  }
+
+  void add_damage(const Entry& entry, const CoverageProblem& problem, const std::string& what) {
+    if (has_damage_) return;
+    has_damage_ = true;
+    data_.damages.emplace_back(
+        ErrorKind::input, what,
+        Where{.path = data_.root, .entry = std::string(entry.name), .box = box_text(problem.offsets, problem.sizes)});
+  }
+
+  Checkpoint::Data& data_;
+  std::size_t count_ = 0;
+  std::string list_;
+  bool has_damage_ = false;
+};
+
+/// The first object that cannot be read, unless it is clear already what is wrong.
+void add_unreadable(const std::vector<ShownObject>& objects, Checkpoint::Data& data) {
+  if (!data.damages.empty()) return;
+  for (const ShownObject& object : objects) {
+    if (!object.error) continue;
+    data.damages.push_back(*object.error);
+    return;
+  }
 }
 
-nlohmann::ordered_json document_of(const Checkpoint::Data& data, const Overview& overview, const InspectShow& show,
-                                   const std::optional<Error>& damage) {
-  nlohmann::ordered_json document = inspect_json(data, overview, show);
-  if (!damage) return document;
-  document["ok"] = false;
-  document["error"] = error_json(*damage);
-  return document;
+void print(const GlobalOptions& global, const InspectCommand& command, const Inspected& inspected,
+           const InspectShow& show) {
+  const std::vector<Error>& damages = inspected.checkpoint.damages;
+  if (global.json) {
+    write_inspect_json(inspected, show, damages.empty() ? std::nullopt : std::optional(damages.front()),
+                       [](std::string_view piece) { print_answer(piece); });
+  } else {
+    print_answer(command.keys ? keys_text(inspected.checkpoint, inspected.order, command.zero_terminated)
+                              : inspect_text(inspected, show));
+  }
+  print_notes(global, inspected.checkpoint.notes);
 }
 
 }  // namespace
 
 int run_inspect(const GlobalOptions& global, const InspectCommand& command) {
-  const Checkpoint checkpoint = open_checkpoint(command.source);
-  const Checkpoint::Data& data = checkpoint.data();
+  const InspectShow show = show_of(global, command);
+  Checkpoint checkpoint = open_checkpoint(command.source);
+  Checkpoint::Data& data = checkpoint.data();
   const Selection selection = select(data, {.keep = command.keep, .exclude = command.exclude});
   const Overview overview = overview_of(data, selection.entries);
-  const InspectShow show = show_of(command);
-  const std::optional<Error> damage = first_hole(data, overview);
-  if (global.json)
-    print_json(document_of(data, overview, show, damage));
-  else
-    print_answer(command.keys ? keys_text(data, overview, command.zero_terminated)
-                              : inspect_text(data, overview, show));
-  print_notes(global, data.notes);
-  if (!damage) return kExitDone;
-  std::fputs(error_text(*damage).c_str(), stderr);
-  return exit_code(damage->kind());
+  const Coverages coverages(data, overview.order);
+  std::vector<EntryId> order = overview.order;
+  sort_entries(data, command.sort, order);
+  std::vector<ShownObject> objects;
+  if (show.objects && !command.keys) objects = read_objects(data, order, global.json ? kLongValue : kShortValue);
+  add_unreadable(objects, data);
+  print(global, command, {data, selection.entries, overview, order, objects}, show);
+  if (data.damages.empty()) return kExitDone;
+  std::fputs(error_text(data.damages.front()).c_str(), stderr);
+  return exit_code(data.damages.front().kind());
 }
 
 }  // namespace fsdpckpt

@@ -54,7 +54,9 @@ void throw_no_choice(std::string_view text, std::string_view what, const std::ve
   std::string list;
   for (std::size_t i = 0; i < words.size(); ++i)
     list += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
-  throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": ", list, " were expected"));
+  const std::string_view near = nearest(text, words);
+  throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": ", list, " were expected"), {},
+              near.empty() ? "" : cat(what, " ", near));
 }
 
 unsigned parse_threads(std::string_view text, std::string_view what) {

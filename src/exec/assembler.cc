@@ -8,10 +8,10 @@ namespace fsdpckpt {
 
 void Assembler::scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin,
                         MutableBytes out) {
-  piece_.resize(piece.count * item_size);
-  reader_.read(chunk, item_size, piece, piece_);
+  const MutableBytes bytes = piece_.take(piece.count * item_size);
+  reader_.read(chunk, item_size, piece, bytes);
   for_each_run(chunk.box, piece, [&](const Run& run) {
-    std::memcpy(out.data() + (run.to - begin) * item_size, piece_.data() + run.from * item_size, run.count * item_size);
+    std::memcpy(out.data() + (run.to - begin) * item_size, bytes.data() + run.from * item_size, run.count * item_size);
   });
 }
 

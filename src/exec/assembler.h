@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "base/buffer.h"
 #include "exec/chunk_reader.h"
 #include "exec/record_work.h"
 
@@ -21,7 +21,7 @@ class Assembler {
   void scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin, MutableBytes out);
 
   ChunkReader& reader_;
-  std::vector<std::byte> piece_;
+  Buffer piece_;
 };
 
 }  // namespace fsdpckpt

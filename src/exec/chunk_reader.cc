@@ -45,7 +45,7 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
 /// use.
 void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) const {
   const Payload& payload = chunk.payload;
-  if (!check_crc_ || payload.crc == 0 || covers_storage(chunk)) return;
+  if (!options_.check_crc || payload.crc == 0 || covers_storage(chunk)) return;
   std::vector<std::byte> block(std::min<std::uint64_t>(payload.storage_size, 1 << 20));
   std::uint32_t crc = 0;
   for (std::uint64_t done = 0; done < payload.storage_size; done += block.size()) {
@@ -58,15 +58,16 @@ void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) 
 
 void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
   const Extent& extent = chunk.chunk.extent;
-  item_.resize(extent.length);
-  files_.read_at(extent.file, extent.offset, item_);
-  const MemorySource item(item_, cat(files_.path(extent.file), "@", extent.offset));
+  const MutableBytes bytes = item_.take(extent.length);
+  files_.read_at(extent.file, extent.offset, bytes);
+  const MemorySource item(bytes, cat(files_.path(extent.file), "@", extent.offset));
   chunk.payload = finder_.in_archive(item, chunk.expected);
   check_storage(item, chunk);
   if (chunk.payload.strides.empty())
-    std::memcpy(out.data(), item_.data() + chunk.payload.offset, out.size());
+    std::memcpy(out.data(), bytes.data() + chunk.payload.offset, out.size());
   else
-    gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out);
+    gather_piece(item, chunk.payload, chunk.expected, {0, out.size() / item_size(chunk.expected.dtype)}, out,
+                 options_.gather_bytes);
 }
 
 void ChunkReader::find_payload(SourceChunk& chunk) {
@@ -94,27 +95,30 @@ void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const 
   std::call_once(chunk.found, [&] { find_payload(chunk); });
   if (chunk.payload.strides.empty())
     return files_.read_at(extent.file, chunk.payload.offset + piece.first * item_size, out);
-  gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out);
+  gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out, options_.gather_bytes);
 }
 
 void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes) {
   for (SourceChunk* replica : chunk.replicas) {
-    replica_.resize(bytes.size());
-    read_bytes(*replica, item_size, piece, replica_);
-    if (std::memcmp(replica_.data(), bytes.data(), bytes.size()) == 0) continue;
+    const MutableBytes other = replica_.take(bytes.size());
+    read_bytes(*replica, item_size, piece, other);
+    if (std::memcmp(other.data(), bytes.data(), bytes.size()) == 0) continue;
     throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ",
                                       quote(files_.path(replica->chunk.extent.file))));
   }
 }
 
+/// A chunk that is a part of its storage was checked when it was found, a compressed one is checked with the whole of
+/// its storage.
 void ChunkReader::check(SourceChunk& chunk) {
   ++counters_.chunks;
   counters_.replicas += chunk.replicas.size();
-  const std::uint32_t expected = chunk.stream ? chunk.stream->crc() : chunk.payload.crc;
-  if (expected == 0)
+  StreamChunk::Checksums sums{chunk.crc.value(), chunk.payload.crc};
+  if (chunk.stream) sums = chunk.stream->finish();
+  if (sums.stored == 0)
     ++counters_.chunks_unchecked;
-  else if (check_crc_ && (chunk.stream || covers_storage(chunk)))
-    compare_checksums(chunk.crc.value(), expected);
+  else if (options_.check_crc && (chunk.stream || covers_storage(chunk)))
+    compare_checksums(sums.seen, sums.stored);
 }
 
 std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {

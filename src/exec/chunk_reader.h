@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
+#include "base/buffer.h"
 #include "exec/record_work.h"
 #include "io/file_set.h"
 
@@ -18,10 +18,15 @@ struct ReadCounters {
   std::atomic<std::uint64_t> replicas{0};
 };
 
+struct ReadOptions {
+  bool check_crc = true;
+  std::uint64_t gather_bytes = 1 << 20;  ///< most bytes read at once for the elements of a strided piece
+};
+
 class ChunkReader {
  public:
-  ChunkReader(const FileSet& files, bool check_crc, ReadCounters& counters)
-      : files_(files), check_crc_(check_crc), counters_(counters) {}
+  ChunkReader(const FileSet& files, const ReadOptions& options, ReadCounters& counters)
+      : files_(files), options_(options), counters_(counters) {}
 
   /// Fills `out` with the piece's elements and returns their CRC-32. Throws Error(input) naming the file when the item
   /// is not what the metadata says, its checksum disagrees, or a replica holds other bytes.
@@ -36,10 +41,10 @@ class ChunkReader {
   void check(SourceChunk& chunk);
 
   const FileSet& files_;
-  bool check_crc_;
+  ReadOptions options_;
   ReadCounters& counters_;
   PayloadFinder finder_;
-  std::vector<std::byte> item_, replica_;
+  Buffer item_, replica_;
 };
 
 }  // namespace fsdpckpt

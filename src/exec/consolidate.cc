@@ -1,5 +1,5 @@
 // consolidate(): open, plan, check, run, commit, report.
-#include <fsdpckpt/convert.h>
+#include "exec/consolidate.h"
 
 #include <algorithm>
 #include <thread>
@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "exec/executor.h"
+#include "exec/stop.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
 #include "formats/selection.h"
@@ -20,8 +21,11 @@ namespace {
 
 constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
 constexpr std::uint64_t kSmallestTile = 256 << 10;
-constexpr std::uint64_t kBestTile = 1 << 20;    // measured: fits the second-level cache with its source
-constexpr std::uint64_t kBuffersPerThread = 3;  // tile, piece, small item or replica
+constexpr std::uint64_t kBestTile = 1 << 20;  // measured: fits the second-level cache with its source
+constexpr std::uint64_t kBuffersPerThread =
+    4;                                     // tile, piece, small item or replica, what a strided piece is gathered of
+constexpr std::uint64_t kMostWaiting = 3;  // measured: further tiles that wait for their turn, where memory allows
+constexpr std::uint64_t kMostGathered = 8 << 20;
 
 /// Every element of every selected tensor must come from exactly one chunk, before a payload byte is read.
 void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
@@ -40,8 +44,8 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
   }
 }
 
-void check_places(const Checkpoint::Data& data, const std::string& target) {
-  if (!same_or_nested(data.root, target)) return;
+void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
+  if (!same_or_nested(data.root, target, files)) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -50,13 +54,18 @@ ExecutorOptions executor_options(const ConsolidateOptions& options) {
   const std::uint64_t memory = options.memory_limit == 0 ? kDefaultMemory : options.memory_limit;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads,
-                         .check_crc = options.check_crc,
+                         .read = {.check_crc = options.check_crc},
                          .stop = options.stop,
                          .progress = options.progress};
   const std::uint64_t most = std::max<std::uint64_t>(1, memory / (kBuffersPerThread * kSmallestTile));
   result.threads = static_cast<unsigned>(std::min<std::uint64_t>(result.threads, most));
-  const std::uint64_t tile = memory / (kBuffersPerThread * result.threads) / 4096 * 4096;
-  result.tile_bytes = std::clamp(tile, kSmallestTile, kBestTile);
+  const std::uint64_t each = memory / result.threads;
+  result.tile_bytes = std::clamp(each / kBuffersPerThread / 4096 * 4096, kSmallestTile, kBestTile);
+  std::uint64_t left = each - std::min(each, kBuffersPerThread * result.tile_bytes);
+  const std::uint64_t waiting = std::min(left / result.tile_bytes, kMostWaiting);
+  result.buffers = 1 + waiting;
+  left -= waiting * result.tile_bytes;
+  result.read.gather_bytes = std::min(result.tile_bytes + left, kMostGathered);
   return result;
 }
 
@@ -73,6 +82,7 @@ void add_check_notes(const ExecutorCounts& counts, const ConsolidateOptions& opt
 /// Everything before the first payload byte: what is written, and that it can be.
 TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, ConsolidateReport& report) {
   const Stopwatch watch;
+  if (!data.damages.empty()) throw data.damages.front();
   report.notes = data.notes;
   Selection selection =
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
@@ -89,37 +99,55 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
   return plan;
 }
 
+/// What `run` finds damaged is no damage when the source changed under it.
+template <class Run>
+void unless_changed(const Checkpoint::Data& data, const Run& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::input) data.file_set->check_unchanged();
+    throw;
+  }
+}
+
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
-           ConsolidateReport& report) {
+           FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
   const ExecutorOptions executor = executor_options(options);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
-  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
+  AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   if (options.verify) {
     VerifiedSink sink(file);
     add_check_notes(write_torch_file(data, plan, sink, executor), options, report);
-    sink.verify();
+    sink.verify(options.stop);
   } else {
     add_check_notes(write_torch_file(data, plan, file, executor), options, report);
   }
   data.file_set->check_unchanged();
-  file.commit();
+  file.commit([&] { throw_if_stopped(options.stop); });  // syncing may take minutes
   log_info(cat("in place: ", report.target, ", ", watch.milliseconds(), " ms from the first byte on"));
 }
 
 }  // namespace
 
 ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options) {
+  return consolidate(checkpoint, target, options, disk());
+}
+
+ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target, const ConsolidateOptions& options,
+                              FileSystem& files) {
   const Stopwatch watch;
   ConsolidateReport report{.target = target};
-  check_places(checkpoint.data(), target);
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
-  for (const std::string& stale : stale_temporaries(target))
-    report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
-  if (options.dry_run)
-    check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync});
-  else
-    write(checkpoint.data(), planned, options, report);
+  check_places(checkpoint.data(), target, files);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    for (const std::string& stale : stale_temporaries(target, files))
+      report.notes.push_back(cat("left by an interrupted run, or in use by another: ", quote(stale)));
+    if (options.dry_run)
+      check_writable(target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
+    else
+      write(checkpoint.data(), planned, options, files, report);
+  });
   report.seconds = watch.seconds();
   return report;
 }
@@ -127,13 +155,16 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
   const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
-  const TorchFilePlan planned = plan(checkpoint.data(), options, report);
   ExecutorOptions executor = executor_options(options);
   executor.threads = 1;
   executor.in_order = true;
   DescriptorSink stream(descriptor, report.target);
   InOrderSink sink(stream);
-  if (!options.dry_run) add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  unless_changed(checkpoint.data(), [&] {
+    const TorchFilePlan planned = plan(checkpoint.data(), options, report);
+    if (!options.dry_run)
+      add_check_notes(write_torch_file(checkpoint.data(), planned, sink, executor), options, report);
+  });
   checkpoint.data().file_set->check_unchanged();
   report.seconds = watch.seconds();
   return report;

@@ -3,7 +3,6 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -15,8 +14,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "exec/assembler.h"
-#include "exec/chunk_reader.h"
 #include "exec/record_work.h"
+#include "exec/stop.h"
+#include "exec/write_queue.h"
 #include "plan/tiles.h"
 
 namespace fsdpckpt {
@@ -56,16 +56,17 @@ class Executor {
 
   void work() {
     try {
-      ChunkReader reader(*checkpoint_.file_set, options_.check_crc, counters_);
+      ChunkReader reader(*checkpoint_.file_set, options_.read, counters_);
       Assembler assembler(reader);
-      std::vector<std::byte> buffer;
+      WriteQueue queue(sink_, turn_, options_.buffers);
       std::shared_ptr<RecordWork> record;
       while (const auto job = take(record)) {
         if (job->is_batch)
-          write_batch(*job, assembler, buffer);
+          write_batch(*job, assembler, queue);
         else
-          write_tiles(*job, *record, assembler, buffer);
+          write_tiles(*job, *record, assembler, queue);
       }
+      queue.flush();
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -75,7 +76,7 @@ class Executor {
 
   /// The next job, and the record it belongs to when that is shared with other jobs.
   std::optional<Job> take(std::shared_ptr<RecordWork>& record) {
-    if (options_.stop != nullptr && options_.stop->load() != 0) throw_stopped(options_.stop->load());
+    throw_if_stopped(options_.stop);
     const std::lock_guard lock(mutex_);
     if (failed_) return std::nullopt;
     const auto job = jobs_.next();
@@ -87,47 +88,42 @@ class Executor {
     return job;
   }
 
-  [[noreturn]] static void throw_stopped(int signal) {
-    if (signal == SIGTERM) throw Error(ErrorKind::terminated, "terminated; nothing was left behind");
-    throw Error(ErrorKind::interrupted, "interrupted; nothing was left behind");
-  }
-
   [[nodiscard]] std::uint64_t size_of(std::uint32_t record) const { return plan_.layout.records()[record].size; }
 
   /// The tiles of one job: one, or all of a compressed record.
-  void write_tiles(const Job& job, RecordWork& record, Assembler& assembler, std::vector<std::byte>& buffer) {
+  void write_tiles(const Job& job, RecordWork& record, Assembler& assembler, WriteQueue& queue) {
     const zip::PlannedRecord& place = plan_.layout.records()[job.record];
     for (std::uint64_t begin = job.begin; begin < job.end; begin += options_.tile_bytes) {
-      buffer.resize(std::min(options_.tile_bytes, job.end - begin));
-      const std::uint32_t crc = assembler.fill(record, begin, buffer);
-      if (options_.in_order && begin == 0) write_header(job.record, 0);
-      sink_.write_at(place.data + begin, buffer);
-      if (record.crc().add(begin, buffer.size(), crc)) {
+      const std::uint64_t size = std::min(options_.tile_bytes, job.end - begin);
+      const std::uint32_t crc = assembler.fill(record, begin, queue.next(size));
+      if (options_.in_order && begin == 0) put_header(job.record, 0, queue);
+      queue.put(place.data + begin);
+      if (record.crc().add(begin, size, crc)) {
         crcs_[job.record] = record.crc().value();
-        if (!options_.in_order) write_header(job.record, crcs_[job.record]);
+        if (!options_.in_order) put_header(job.record, crcs_[job.record], queue);
       }
-      report(buffer.size());
+      report(size);
     }
   }
 
-  void write_header(std::uint32_t record, std::uint32_t crc) {
-    sink_.write_at(plan_.layout.records()[record].header, as_bytes(plan_.layout.local_header(record, crc)));
+  void put_header(std::uint32_t record, std::uint32_t crc, WriteQueue& queue) const {
+    queue.put(plan_.layout.records()[record].header, plan_.layout.local_header(record, crc));
   }
 
   /// Whole small records with their headers, in one write.
-  void write_batch(const Job& job, Assembler& assembler, std::vector<std::byte>& buffer) {
+  void write_batch(const Job& job, Assembler& assembler, WriteQueue& queue) {
     const auto& records = plan_.layout.records();
     const std::uint64_t start = records[job.record].header;
     const zip::PlannedRecord& last = records[job.record_end - 1];
-    buffer.resize(last.data + last.size - start);
+    const MutableBytes buffer = queue.next(last.data + last.size - start);
     for (std::uint32_t i = job.record; i < job.record_end; ++i) {
-      const MutableBytes payload = MutableBytes(buffer).subspan(records[i].data - start, records[i].size);
+      const MutableBytes payload = buffer.subspan(records[i].data - start, records[i].size);
       RecordWork record(checkpoint_, plan_.records[i], records[i].size);
       crcs_[i] = assembler.fill(record, 0, payload);
       const std::string header = plan_.layout.local_header(i, crcs_[i]);
       std::memcpy(buffer.data() + (records[i].header - start), header.data(), header.size());
     }
-    sink_.write_at(start, buffer);
+    queue.put(start);
     report(buffer.size());
   }
 
@@ -142,6 +138,7 @@ class Executor {
   const TorchFilePlan& plan_;
   PositionalSink& sink_;
   const ExecutorOptions& options_;
+  std::mutex turn_;   ///< at writing, where the file takes one writer
   std::mutex mutex_;  ///< guards jobs_, current_, error_
   JobSequence jobs_;
   std::shared_ptr<RecordWork> current_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "exec/chunk_reader.h"
 #include "formats/torch_writer.h"
 #include "io/sink.h"
 
@@ -14,7 +15,8 @@ namespace fsdpckpt {
 struct ExecutorOptions {
   unsigned threads = 1;
   std::uint64_t tile_bytes = 1 << 20;  ///< a multiple of 4096
-  bool check_crc = true;
+  std::size_t buffers = 1;  ///< of a tile, for each thread: finished tiles that wait for their turn to be written
+  ReadOptions read;
   bool in_order =
       false;  ///< the sink takes bytes front to back only: one thread, local headers (without CRCs) before payloads
   const std::atomic<int>* stop = nullptr;

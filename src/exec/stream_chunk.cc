@@ -8,12 +8,15 @@
 #include "base/text.h"
 #include "exec/strided.h"
 #include "formats/tensor_value.h"
+#include "io/crc32.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
 namespace {
 
 constexpr std::uint64_t kMaxReordered = 256ULL << 20;
+constexpr std::uint64_t kMostBehind = 1 << 20;  ///< small records and the directory
+constexpr std::uint64_t kPassAtOnce = 64 << 10;
 
 }  // namespace
 
@@ -28,10 +31,9 @@ void StreamChunk::open(const FileSet& files, const Extent& extent, const Expecte
   file_ = files.source(extent.file);
   item_ = std::make_unique<SliceSource>(*file_, extent.offset, extent.length);
   bytes_ = std::make_unique<ZstdReader>(*item_);
-  if (storage_)
-    bytes_->skip(storage_->skip);
-  else
-    find_tensor(expected);
+  if (!storage_) return find_tensor(expected);
+  bytes_->skip(storage_->skip);
+  size_ = storage_->size;
 }
 
 /// Walks the archive's local headers to the tensor's record; data.pkl, which comes first, says which it is.
@@ -63,23 +65,31 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
   if (!header_.has_descriptor && header_.size != size_)  // with a descriptor, it says so behind the last byte
     throw Error(ErrorKind::input, cat("record ", quote(header_.name), " has ", header_.size,
                                       " bytes, the tensor's storage needs ", size_));
-  const std::uint64_t skipped = static_cast<std::uint64_t>(tensor->storage_offset) * element;
-  if (!is_row_major(tensor->shape, tensor->strides)) return make_row_major(expected, tensor->strides, skipped, size_);
-  std::uint64_t chunk_bytes = element;
-  for (const std::int64_t size : tensor->shape) chunk_bytes *= static_cast<std::uint64_t>(size);
-  has_own_checksum_ = chunk_bytes == size_;
-  bytes_->skip(skipped);
+  start_ = static_cast<std::uint64_t>(tensor->storage_offset) * element;
+  if (!is_row_major(tensor->shape, tensor->strides)) make_row_major(expected, tensor->strides);
 }
 
-void StreamChunk::make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides,
-                                 std::uint64_t storage_offset, std::uint64_t storage_size) {
-  if (storage_size > kMaxReordered)
+void StreamChunk::take(MutableBytes out) {
+  bytes_->read(out);
+  seen_ = crc32(out, seen_);
+  at_ += out.size();
+}
+
+/// Bytes of the storage that are not the chunk's count for the checksum all the same.
+void StreamChunk::pass(std::uint64_t count) {
+  std::vector<std::byte> block(std::min(count, kPassAtOnce));
+  for (; count > 0; count -= block.size()) {
+    block.resize(std::min<std::uint64_t>(count, block.size()));
+    take(block);
+  }
+}
+
+void StreamChunk::make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides) {
+  if (size_ > kMaxReordered)
     throw Error(ErrorKind::input, "unsupported: a compressed, non-contiguous chunk of more than 256 MiB");
-  std::vector<std::byte> storage(storage_size);
-  bytes_->read(storage);
-  if (header_.has_descriptor) archive_->read_descriptor(header_, storage_size);
-  dense_ = gather(MemorySource(storage), {.offset = storage_offset, .strides = strides}, expected);
-  has_own_checksum_ = false;
+  std::vector<std::byte> storage(size_);
+  take(storage);
+  dense_ = gather(MemorySource(storage), {.offset = start_, .strides = strides}, expected);
 }
 
 void StreamChunk::read(const FileSet& files, const Extent& extent, const ExpectedChunk& expected, std::uint64_t offset,
@@ -89,15 +99,26 @@ void StreamChunk::read(const FileSet& files, const Extent& extent, const Expecte
     std::memcpy(out.data(), dense_.data() + offset, out.size());
     return;
   }
-  bytes_->skip(offset - at_);
-  bytes_->read(out);
-  at_ = offset + out.size();
+  pass(start_ + offset - at_);
+  take(out);
 }
 
-std::uint32_t StreamChunk::crc() {
-  if (storage_) return storage_->crc;
-  if (!has_own_checksum_) return 0;
-  return header_.has_descriptor ? archive_->read_descriptor(header_, size_).crc : header_.crc;
+StreamChunk::Checksums StreamChunk::finish() {
+  pass(size_ - at_);
+  if (storage_) return {seen_, storage_->crc};
+  const std::uint32_t stored = header_.has_descriptor ? archive_->read_descriptor(header_, size_).crc : header_.crc;
+  read_to_end();
+  return {seen_, stored};
+}
+
+/// Only its end shows that a stream was not cut, and is what its own checksum says.
+void StreamChunk::read_to_end() {
+  const std::uint64_t end = bytes_->offset() + kMostBehind;
+  while (!bytes_->at_end()) {
+    if (bytes_->offset() == end)
+      throw Error(ErrorKind::input, "the item goes on for more than 1 MiB behind its tensor");
+    bytes_->next();
+  }
 }
 
 }  // namespace fsdpckpt

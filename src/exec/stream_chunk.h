@@ -31,14 +31,21 @@ class StreamChunk {
   /// What is still to be done to the elements that read() gives.
   [[nodiscard]] const LazyBits& lazy() const { return lazy_; }
 
-  /// The checksum of the payload, after its last byte was read; 0 when there is none.
-  std::uint32_t crc();
+  struct Checksums {
+    std::uint32_t seen = 0;
+    std::uint32_t stored = 0;  ///< 0: none
+  };
+  /// The checksums of the storage that holds the chunk. Call once, after the chunk's last byte: reads what follows it
+  /// in the storage and in the item. Throws Error(input) when the stream does not end there as it should.
+  Checksums finish();
 
  private:
   void open(const FileSet& files, const Extent& extent, const ExpectedChunk& expected);
   void find_tensor(const ExpectedChunk& expected);
-  void make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides,
-                      std::uint64_t storage_offset, std::uint64_t storage_size);
+  void take(MutableBytes out);
+  void pass(std::uint64_t count);
+  void read_to_end();
+  void make_row_major(const ExpectedChunk& expected, const std::vector<std::int64_t>& strides);
 
   struct Storage {
     std::uint64_t skip, size;
@@ -50,9 +57,10 @@ class StreamChunk {
   std::unique_ptr<ByteReader> bytes_;
   std::unique_ptr<zip::ForwardReader> archive_;
   zip::LocalHeader header_;
-  std::uint64_t at_ = 0;    ///< next byte of the chunk
-  std::uint64_t size_ = 0;  ///< bytes of the storage record
-  bool has_own_checksum_ = true;
+  std::uint64_t size_ = 0;   ///< bytes of the storage record
+  std::uint64_t start_ = 0;  ///< of the chunk in it
+  std::uint64_t at_ = 0;     ///< of its bytes taken so far
+  std::uint32_t seen_ = 0;   ///< their checksum
   LazyBits lazy_;
   std::vector<std::byte> dense_;  ///< a non-contiguous chunk, put in order
 };

@@ -7,8 +7,6 @@
 namespace fsdpckpt {
 namespace {
 
-constexpr std::uint64_t kReadAtOnce = 8 << 20;
-
 /// Walks the elements of a piece in row-major order and knows where each lies in the storage.
 class Walk {
  public:
@@ -81,11 +79,11 @@ void gather_columns(const Source& source, const Payload& payload, const Expected
 }  // namespace
 
 void gather_piece(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece,
-                  MutableBytes out) {
+                  MutableBytes out, std::uint64_t most_bytes) {
   const std::uint32_t size = item_size(chunk.dtype);
   const Stretch stretch = stretch_of(payload, chunk, piece);
   std::byte* to = out.data();
-  if ((stretch.end - stretch.begin) * size <= kReadAtOnce) {
+  if ((stretch.end - stretch.begin) * size <= most_bytes) {
     std::vector<std::byte> bytes((stretch.end - stretch.begin) * size);
     source.read_at(payload.offset + stretch.begin * size, bytes);
     for (Walk walk(payload, chunk, piece); !walk.done(); walk.step(), to += size) {
@@ -103,7 +101,7 @@ std::vector<std::byte> gather(const Source& source, const Payload& payload, cons
   std::uint64_t elements = 1;
   for (const std::int64_t extent : chunk.sizes) elements *= static_cast<std::uint64_t>(extent);
   std::vector<std::byte> dense(elements * item_size(chunk.dtype));
-  if (elements > 0) gather_piece(source, payload, chunk, {0, elements}, dense);
+  if (elements > 0) gather_piece(source, payload, chunk, {0, elements}, dense, dense.size());
   return dense;
 }
 

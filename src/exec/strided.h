@@ -12,9 +12,9 @@
 namespace fsdpckpt {
 
 /// Fills `out` with the elements `piece` of a strided chunk, in row-major order. `payload.offset` counts in `source`.
-/// Reads the stretch that holds them at once when it is small, otherwise element run by element run.
+/// Reads the stretch that holds them at once when it has at most `most_bytes`, otherwise element run by element run.
 void gather_piece(const Source& source, const Payload& payload, const ExpectedChunk& chunk, const Piece& piece,
-                  MutableBytes out);
+                  MutableBytes out, std::uint64_t most_bytes);
 
 /// All elements of a strided chunk.
 std::vector<std::byte> gather(const Source& source, const Payload& payload, const ExpectedChunk& chunk);

@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include "base/text.h"
+#include "exec/stop.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,16 +17,17 @@ void VerifiedSink::write_at(std::uint64_t offset, Bytes bytes) {
   written_.push_back({offset, bytes.size(), digest});
 }
 
-void VerifiedSink::verify() {
+void VerifiedSink::verify(const std::atomic<int>* stop) {
   file_.drop_cache();
   std::vector<std::byte> bytes;
   for (const Written& part : written_) {
+    throw_if_stopped(stop);
     bytes.resize(part.length);
     file_.read_at(part.offset, bytes);
     if (XXH3_64bits(bytes.data(), bytes.size()) == part.digest) continue;
     throw Error(ErrorKind::io,
                 cat("bytes ", part.offset, "..", part.offset + part.length, " read back differ from what was written"),
-                {.path = file_.temporary_path(), .offset = part.offset});
+                {.path = file_.target(), .offset = part.offset});
   }
 }
 

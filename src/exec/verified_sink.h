@@ -2,6 +2,7 @@
 // renamed into place (--verify).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -16,9 +17,10 @@ class VerifiedSink final : public PositionalSink {
   explicit VerifiedSink(AtomicFile& file) : file_(file) {}
 
   void write_at(std::uint64_t offset, Bytes bytes) override;
+  [[nodiscard]] bool takes_one_writer() const override { return file_.takes_one_writer(); }
   /// Reads everything back from the disk and compares the digests (XXH3, 64 bits). Throws Error(io) naming the first
-  /// byte range that differs.
-  void verify();
+  /// byte range that differs, and what throw_if_stopped() throws.
+  void verify(const std::atomic<int>* stop = nullptr);
 
  private:
   struct Written {

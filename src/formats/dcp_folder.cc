@@ -139,8 +139,9 @@ std::uint64_t DcpFolder::fold_properties(const Values& values, NodeId callable, 
   if (!dtype || values.module(fields[0]) != "torch") {
     throw Error(ErrorKind::input, cat("unsupported dtype ", quote(values.name(fields[0]))));
   }
-  (values.module(callable) == kOldProperties ? traits_.old_properties : traits_.new_properties) = true;
-  if (fields.size() > 5) traits_.has_strides = true;
+  facts_.add(values.module(callable) == kOldProperties, WriterFact::old_properties, WriterFact::new_properties);
+  facts_.add(fields.size() > 5, WriterFact::six_properties, WriterFact::five_properties);
+  facts_.add(*dtype);
   return tagged(Tag::properties, static_cast<std::uint64_t>(*dtype));
 }
 
@@ -235,15 +236,30 @@ std::uint64_t DcpFolder::fold_storage(const Values& values, NodeId state) {
         throw Error(ErrorKind::input, cat("unsupported transform ", quote(text), "; only one stream.zstd/1 is known"));
       }
       extent.encoding = Encoding::torch_zip_zstd;
-      traits_.has_extensions = true;
+      facts_.add(WriterFact::transform);
     }
   }
   return tagged(Tag::storage, index_.add_extent(extent));
 }
 
-bool DcpFolder::take_item(const Values& values, NodeId key, NodeId value) {
-  if (is_folded(values, key, Tag::index) && is_folded(values, value, Tag::storage)) {
-    const std::uint64_t number = payload(values.folded(key));
+template <class Add>
+bool DcpFolder::add_entry(std::string_view name, std::uint64_t at, Add&& add) {
+  try {
+    add();
+  } catch (const Error&) {
+    const EntryId twin = index_.find(name);
+    if (twin >= listed_at_.size()) throw;
+    throw Error(ErrorKind::input,
+                cat("entry ", quote(name), " is listed twice, at byte ", listed_at_[twin], " and at byte ", at),
+                {.entry = std::string(name)});
+  }
+  listed_at_.push_back(at);
+  return true;
+}
+
+bool DcpFolder::take_item(const Values& values, Key key, NodeId value) {
+  if (is_folded(values, key.node, Tag::index) && is_folded(values, value, Tag::storage)) {
+    const std::uint64_t number = payload(values.folded(key.node));
     if (number >= items_.size()) throw Error(ErrorKind::input, "a MetadataIndex is used twice");
     const auto extent = static_cast<std::uint32_t>(payload(values.folded(value)));
     const Item& item = items_[number];
@@ -254,17 +270,17 @@ bool DcpFolder::take_item(const Values& values, NodeId key, NodeId value) {
     ++items_taken_;
     return true;
   }
-  if (values.kind(key) != Kind::text) return false;
+  if (values.kind(key.node) != Kind::text) return false;
+  const std::string_view name = values.text(key.node);
   if (is_folded(values, value, Tag::tensor)) {
     const Tensor& tensor = tensors_[payload(values.folded(value))];
     unpack(tensor.shape, numbers_a_);
-    index_.add_tensor(values.text(key), tensor.dtype, numbers_a_, tensor.first, tensor.count);
-    return true;
+    return add_entry(name, key.at,
+                     [&] { index_.add_tensor(name, tensor.dtype, numbers_a_, tensor.first, tensor.count); });
   }
   if (values.kind(value) == Kind::object &&
       values.is_global(values.object(value).callable, kMetadata, "BytesStorageMetadata")) {
-    index_.add_object(values.text(key));
-    return true;
+    return add_entry(name, key.at, [&] { index_.add_object(name); });
   }
   return false;
 }

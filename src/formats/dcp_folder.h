@@ -12,21 +12,12 @@
 #include <vector>
 
 #include "base/growing_array.h"
+#include "formats/writer_range.h"
 #include "io/file_set.h"
 #include "model/index.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
-
-/// What the fields tell of the torch that wrote the file.
-struct WriterTraits {
-  bool old_properties = false;    ///< TensorProperties in torch.distributed._shard: 2.0 to 2.2
-  bool new_properties = false;    ///< in torch.distributed.checkpoint.metadata: 2.3 and later
-  bool has_strides = false;       ///< six properties: 2.15 and later
-  bool has_storage_meta = false;  ///< 2.4 and later
-  bool has_version = false;       ///< 2.9 and later
-  bool has_extensions = false;    ///< transform descriptors: 2.7 and later
-};
 
 class DcpFolder final : public pickle::Folder {
  public:
@@ -38,12 +29,13 @@ class DcpFolder final : public pickle::Folder {
                                            pickle::NodeId arguments) override;
   std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object,
                                           pickle::NodeId state) override;
-  bool take_item(const pickle::Values& values, pickle::NodeId key, pickle::NodeId value) override;
+  bool take_item(const pickle::Values& values, Key key, pickle::NodeId value) override;
 
   /// Matches stored items that came before their tensors. Called once after the pickle was read.
   void finish();
 
-  [[nodiscard]] WriterTraits& traits() { return traits_; }
+  /// What the fields tell of the torch that wrote the file.
+  [[nodiscard]] const WriterFacts& facts() const { return facts_; }
   /// Stored items of chunks that the index does not list, for a note.
   [[nodiscard]] std::uint64_t unlisted_items() const { return unlisted_items_; }
 
@@ -72,6 +64,8 @@ class DcpFolder final : public pickle::Folder {
   std::uint64_t fold_storage(const pickle::Values& values, pickle::NodeId state);
   std::uint64_t fold_properties(const pickle::Values& values, pickle::NodeId object, pickle::NodeId state);
   std::uint32_t copy_box(std::uint32_t box);
+  template <class Add>
+  bool add_entry(std::string_view name, std::uint64_t at, Add&& add);
   void place(const Item& item, std::uint32_t extent);
   void unpack(std::uint64_t size, std::vector<std::int64_t>& numbers) const;
   FileId file_of(std::string_view path);
@@ -79,12 +73,13 @@ class DcpFolder final : public pickle::Folder {
 
   Index& index_;
   FileSet& files_;
-  WriterTraits traits_;
+  WriterFacts facts_;
   std::vector<Tensor> tensors_;
   std::vector<Item> items_;
   std::uint64_t items_taken_ = 0;
   GrowingArray<Waiting> waiting_;
-  std::deque<std::string> later_names_;  ///< of entries whose stored items come first
+  GrowingArray<std::uint64_t> listed_at_;  ///< byte of the key, per entry
+  std::deque<std::string> later_names_;    ///< of entries whose stored items come first
   std::unordered_map<std::string_view, std::uint32_t> by_later_name_;
   std::vector<std::vector<std::int64_t>> large_sizes_;
   std::vector<std::int64_t> numbers_a_, numbers_b_;

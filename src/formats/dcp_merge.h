@@ -16,7 +16,7 @@ namespace fsdpckpt {
 /// One metadata file, read.
 struct RankMetadata {
   Index index;
-  WriterTraits traits;
+  WriterFacts facts;
   std::uint64_t unlisted_items = 0;
   struct Path {
     EntryId entry;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "base/checked.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "formats/dcp_damage.h"
 #include "formats/dcp_merge.h"
 #include "formats/document.h"
 #include "formats/meta_pt.h"
@@ -70,6 +70,26 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
   }
 }
 
+void add_state_facts(const Values& values, NodeId state, WriterFacts& facts) {
+  const NodeId storage_meta = values.find(state, "storage_meta");
+  facts.add(storage_meta != kNoNode, WriterFact::storage_meta, WriterFact::no_storage_meta);
+  facts.add(values.find(state, "version") != kNoNode, WriterFact::version, WriterFact::no_version);
+  if (storage_meta == kNoNode || values.kind(storage_meta) != Kind::object) return;
+  const NodeId fields = values.object(storage_meta).state;
+  const bool has_modules = fields != kNoNode && values.find(fields, "modules") != kNoNode;
+  facts.add(has_modules, WriterFact::storage_meta_modules, WriterFact::storage_meta_plain);
+}
+
+/// "DCP as written by torch 2.9 to 2.14".
+std::string writer_text(const std::vector<RankMetadata>& ranks, bool is_local) {
+  WriterFacts facts;
+  for (const RankMetadata& rank : ranks) facts.add(rank.facts);
+  if (is_local) facts.add(WriterFact::rank_local);
+  const std::string range = writer_range(facts);
+  return cat("DCP", is_local ? " with rank-local metadata" : "",
+             range.empty() ? " of an unknown writer" : cat(" as written by ", range));
+}
+
 RankMetadata read_metadata(FileSet& files, const Source& source) {
   const Stopwatch watch;
   RankMetadata rank;
@@ -84,10 +104,8 @@ RankMetadata read_metadata(FileSet& files, const Source& source) {
     folder.finish();
     const NodeId state = values.object(root).state;
     read_paths(values, values.find(state, "planner_data"), rank);
-    rank.traits = folder.traits();
-    const NodeId storage_meta = values.find(state, "storage_meta"), version = values.find(state, "version");
-    rank.traits.has_storage_meta = storage_meta != kNoNode && values.kind(storage_meta) != Kind::none;
-    rank.traits.has_version = version != kNoNode && values.kind(version) == Kind::text;
+    rank.facts = folder.facts();
+    add_state_facts(values, state, rank.facts);
     rank.unlisted_items = folder.unlisted_items();
     log_info(cat("read ", source.name(), ": ", source.size(), " bytes, ", rank.index.entry_count(), " entries, ",
                  rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ", rank.index.bytes(),
@@ -98,67 +116,21 @@ RankMetadata read_metadata(FileSet& files, const Source& source) {
   return rank;
 }
 
-/// Names the first item that does not fit, as the user would look for it.
-[[noreturn]] void throw_too_short(const Checkpoint::Data& data, FileId file, std::uint64_t size) {
-  for (EntryId id = 0; id < data.index.entry_count(); ++id) {
-    const Entry entry = data.index.entry(id);
-    for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
-      const Chunk chunk = data.index.chunk(id, i);
-      if (!chunk.is_stored || chunk.extent.file != file || chunk.extent.offset + chunk.extent.length <= size) continue;
-      throw Error(ErrorKind::input,
-                  cat("rank file is too short: an item needs bytes ", chunk.extent.offset, "..",
-                      chunk.extent.offset + chunk.extent.length, ", the file has ", size),
-                  {.path = data.file_set->path(file),
-                   .entry = std::string(entry.name),
-                   .box = chunk.offsets.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
-    }
+/// Files without a byte say nothing: a rank without work leaves one.
+void note_stale_files(Checkpoint::Data& data) {
+  std::string stale;
+  for (const SourceFile& file : data.unreferenced_files) {
+    if (file.size > 0) stale += (stale.empty() ? "" : ", ") + quote(file.path);
   }
-  throw Error(ErrorKind::input, cat("rank file is too short: it has ", size, " bytes"),
-              {.path = data.file_set->path(file)});
+  if (!stale.empty()) data.notes.push_back(cat("not referenced by the metadata, left alone: ", stale));
 }
 
-/// Each stored item lies inside its file; all files that are missing or too short are found before the first error is
-/// raised.
-void check_extents(const Checkpoint::Data& data) {
-  std::vector<std::uint64_t> needed(data.file_set->count(), 0);
-  for (std::uint32_t i = 0; i < data.index.extent_count(); ++i) {
-    const Extent extent = data.index.extent(i);
-    needed[extent.file] =
-        std::max(needed[extent.file], checked_add(extent.offset, extent.length, "the end of an item"));
-  }
-  std::vector<std::string> missing;
-  for (FileId file = 0; file < needed.size(); ++file) {
-    if (needed[file] > 0 && !data.file_set->exists(file)) missing.push_back(quote(data.file_set->relative_path(file)));
-  }
-  if (!missing.empty()) {
-    std::string list;
-    for (std::size_t i = 0; i < missing.size() && i < 8; ++i) list += (i == 0 ? "" : ", ") + missing[i];
-    if (missing.size() > 8) list += cat(" and ", missing.size() - 8, " more");
-    throw Error(ErrorKind::input,
-                cat(missing.size() == 1 ? "a rank file is missing: " : "rank files are missing: ", list),
-                {.path = data.root});
-  }
-  for (FileId file = 0; file < needed.size(); ++file) {
-    if (needed[file] == 0) continue;
-    const std::uint64_t size = data.file_set->size(file);
-    if (needed[file] > size) throw_too_short(data, file, size);
-  }
-}
-
-/// A box of non-zero volume without a stored item would become uninitialised memory in torch.
-void check_stored(const Checkpoint::Data& data) {
-  for (EntryId id = 0; id < data.index.entry_count(); ++id) {
-    const Entry entry = data.index.entry(id);
-    for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
-      const Chunk chunk = data.index.chunk(id, i);
-      if (chunk.is_stored || std::ranges::find(chunk.sizes, 0) != chunk.sizes.end()) continue;
-      throw Error(ErrorKind::input,
-                  entry.kind == EntryKind::tensor ? "a chunk is listed but stored in no file"
-                                                  : "an object is listed but stored in no file",
-                  {.path = data.root,
-                   .entry = std::string(entry.name),
-                   .box = entry.shape.empty() ? "" : box_text(chunk.offsets, chunk.sizes)});
-    }
+/// A file that may not be looked at is among the damages already.
+std::uint64_t size_or_zero(const FileSet& files, FileId file) {
+  try {
+    return files.exists(file) ? files.size(file) : 0;
+  } catch (const Error&) {
+    return 0;
   }
 }
 
@@ -166,19 +138,26 @@ void note_files(Checkpoint::Data& data) {
   std::set<std::string, std::less<>> used;
   for (FileId file = 0; file < data.file_set->count(); ++file) {
     if (is_logging()) log_info(cat("file ", data.file_set->path(file)));
-    data.files.push_back({.path = data.file_set->relative_path(file),
-                          .size = data.file_set->exists(file) ? data.file_set->size(file) : 0});
+    data.files.push_back({.path = data.file_set->relative_path(file), .size = size_or_zero(*data.file_set, file)});
     used.insert(data.files.back().path);
   }
-  std::string stale;
   for (const std::string& name : data.file_set->list()) {
-    if (name.ends_with(".distcp") && !used.contains(name) && data.file_set->size(data.file_set->add(name)) > 0)
-      stale += (stale.empty() ? "" : ", ") + quote(name);
+    if (!name.ends_with(".distcp") || used.contains(name)) continue;
+    data.unreferenced_files.push_back({.path = name, .size = data.file_set->size(data.file_set->add(name))});
   }
-  if (!stale.empty()) data.notes.push_back(cat("not referenced by the metadata, left alone: ", stale));
+  note_stale_files(data);
   const std::size_t links = data.file_set->symlinked().size();
   if (links > 0)
     data.notes.push_back(cat(links, links == 1 ? " file is" : " files are", " read through symbolic links"));
+}
+
+/// A damaged meta.pt leaves the sharded part as it is.
+void add_meta_pt_or_damage(Checkpoint::Data& data) {
+  try {
+    add_meta_pt(data);
+  } catch (const Error& error) {
+    data.damages.push_back(error);
+  }
 }
 
 Checkpoint start(const std::string& directory) {
@@ -191,33 +170,23 @@ Checkpoint start(const std::string& directory) {
 
 /// Everything behind the reading of the metadata.
 void finish(Checkpoint::Data& data, std::vector<RankMetadata> ranks, bool is_local) {
-  data.writer =
-      cat("DCP", is_local ? " with rank-local metadata" : "", " as written by ", writer_text(ranks.front().traits));
+  data.writer = writer_text(ranks, is_local);
   try {
     const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
     if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
-    check_extents(data);
-    check_stored(data);
+    find_damages(data);
   } catch (Error& error) {
     throw error.in_path(data.root);
   }
   note_files(data);
-  add_meta_pt(data);
+  add_meta_pt_or_damage(data);
+  std::stable_partition(data.damages.begin(), data.damages.end(),
+                        [](const Error& error) { return error.kind() == ErrorKind::refused; });
 }
 
 }  // namespace
 
 bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
-
-std::string writer_text(const WriterTraits& traits) {
-  if (traits.has_strides) return "torch 2.15 or later";
-  if (traits.has_version) return "torch 2.9 to 2.14";
-  if (traits.has_extensions) return "torch 2.7 to 2.8";
-  if (traits.has_storage_meta) return "torch 2.4 to 2.8";
-  if (traits.new_properties) return "torch 2.3";
-  if (traits.old_properties) return "torch 2.0 to 2.2";
-  return "torch 2.0 to 2.3";
-}
 
 Checkpoint open_dcp(const std::string& directory) {
   Checkpoint checkpoint = start(directory);

@@ -22,7 +22,4 @@ Checkpoint open_dcp(const std::string& directory, const Source& metadata);
 /// True when the directory holds .metadata or rank-local metadata.
 bool is_dcp(const FileSet& files);
 
-/// "torch 2.9 to 2.14": the versions whose writers leave these fields.
-std::string writer_text(const WriterTraits& traits);
-
 }  // namespace fsdpckpt

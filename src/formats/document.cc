@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kDataFolder = "data/";
 constexpr std::uint64_t kWindow = 64 << 10;
 constexpr std::uint64_t kBlock = 1 << 20;
-constexpr std::uint64_t kMaxGrowth = 100;             ///< times, of a compressed object
+constexpr std::uint64_t kMaxGrowth = 100;            ///< times, of a compressed object
 constexpr std::uint64_t kAlwaysDecoded = 64U << 20;  ///< bytes, however small it was
 
 /// Every byte of a compressed stream, as far as a few bytes may grow (rule X12).
@@ -28,8 +28,8 @@ std::vector<std::byte> decode_all(const Source& compressed) {
   std::vector<std::byte> bytes;
   while (!reader.at_end()) {
     if (bytes.size() == most)
-      throw Error(ErrorKind::input, cat("a compressed object of ", compressed.size(), " bytes is larger than ",
-                                        most >> 20, " MiB"));
+      throw Error(ErrorKind::input,
+                  cat("a compressed object of ", compressed.size(), " bytes is larger than ", most >> 20, " MiB"));
     bytes.push_back(reader.next());
   }
   return bytes;
@@ -66,6 +66,9 @@ void read_archive(const Source& archive, const Extent& extent, Document& documen
   if (pickled == nullptr) throw Error(ErrorKind::input, "no data.pkl in the archive: not written by torch.save");
   check_pickle(archive, *pickled);
   document.root = pickle::Machine().read(SliceSource(archive, pickled->data, pickled->size), document.values);
+  document.has_byteorder = directory.find("byteorder") != nullptr;
+  document.has_serialization_id = directory.find(".data/serialization_id") != nullptr;
+  document.has_format_version = directory.find(".format_version") != nullptr;
   const std::size_t folder = directory.prefix().size() + 1;
   for (const zip::Record& record : directory.records()) {
     const std::string_view name = record.name.substr(std::min(folder, record.name.size()));

@@ -25,8 +25,8 @@ void add_meta_pt(Checkpoint::Data& data) {
   const FileId file = data.file_set->add(std::string(kMetaName));
   const std::string path = data.file_set->path(file);
   const Extent whole{.file = file, .encoding = Encoding::torch_zip, .offset = 0, .length = data.file_set->size(file)};
-  const auto document = read_document(*data.file_set, whole, path);
   data.files.push_back({.path = std::string(kMetaName), .size = whole.length});
+  const auto document = read_document(*data.file_set, whole, path);
   const pickle::Values& values = document->values;
   if (values.kind(document->root) != pickle::Kind::dict)
     throw Error(ErrorKind::input, "meta.pt holds something else than a dict", {.path = path});

@@ -3,11 +3,13 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "formats/document.h"
 #include "formats/tensor_value.h"
+#include "formats/writer_range.h"
 
 namespace fsdpckpt {
 namespace {
@@ -75,8 +77,9 @@ class TreeReader {
     const auto items = values_.kind(node) == Kind::dict ? values_.items(node)
                                                         : std::span<const NodeId>(values_.object(node).dict_items);
     if (items.empty() && !path_.empty()) return add_leaf(node);
+    std::unordered_map<std::string, std::uint64_t> keys;  ///< how many marks were tried
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      path_.push_back(key_text(items[i]));
+      path_.push_back({.text = unique(key_text(items[i]), keys)});
       visit(items[i + 1], depth + 1);
       path_.pop_back();
     }
@@ -85,7 +88,8 @@ class TreeReader {
   void visit_list(NodeId node, int depth) {
     std::int64_t position = 0;
     for (const NodeId item : values_.items(node)) {
-      path_.push_back(std::to_string(position++));
+      path_.push_back({.text = std::to_string(position), .number = position, .is_number = true});
+      ++position;
       visit(item, depth + 1);
       path_.pop_back();
     }
@@ -106,10 +110,22 @@ class TreeReader {
     }
   }
 
+  /// Keys that differ in type only (1 and '1') are told apart by a mark: 1, 1'2.
+  static std::string unique(const std::string& key, std::unordered_map<std::string, std::uint64_t>& keys) {
+    const auto [known, is_new] = keys.emplace(key, 1);
+    if (is_new) return key;
+    std::uint64_t& tries = known->second;
+    std::string marked;
+    do {
+      marked = cat(key, "'", ++tries);
+    } while (!keys.emplace(marked, 1).second);
+    return marked;
+  }
+
   /// The path joined with dots; further entries of that name (dots in keys) are numbered: w, w'2, w'3.
   std::string name() {
     std::string text;
-    for (const std::string& key : path_) text += (text.empty() ? "" : ".") + key;
+    for (const Step& step : path_) text += (text.empty() ? "" : ".") + step.text;
     spend(name_bytes_left_, text.size());
     std::string unique = text;
     while (data_.index.find(unique) < data_.index.entry_count()) unique = cat(text, "'", 1 + ++repeats_[text]);
@@ -119,28 +135,56 @@ class TreeReader {
   void add_leaf(NodeId node) {
     const std::string entry_name = name();
     try {
-      const auto tensor = tensor_of(values_, node);
-      const EntryId id = tensor ? add_tensor(entry_name, *tensor) : data_.index.add_object(entry_name);
-      if (!tensor) data_.parts.emplace(id, DocumentPart{document_, node});
-      const Key key{.text = entry_name};
-      data_.tree.insert({&key, 1}, id);
+      const auto tensor = tensor_of_file(entry_name, node);
+      insert(tensor ? add_tensor(entry_name, *tensor) : add_object(entry_name, node));
     } catch (Error& error) {
       throw error.in_entry(entry_name);
     }
   }
 
-  EntryId add_tensor(const std::string& entry_name, const StoredTensor& tensor) {
+  /// Nothing also for a tensor that cannot be had: the first one is damage, and the others can still be shown.
+  std::optional<StoredTensor> tensor_of_file(const std::string& entry_name, NodeId node) {
+    try {
+      auto tensor = tensor_of(values_, node);
+      if (tensor) check_storage(*tensor);
+      return tensor;
+    } catch (Error& error) {
+      if (data_.damages.empty()) data_.damages.push_back(error.in_entry(entry_name).in_path(data_.root));
+      return std::nullopt;
+    }
+  }
+
+  void check_storage(const StoredTensor& tensor) const {
+    byte_count(Entry{.dtype = tensor.dtype, .shape = tensor.shape});  // beyond 64 bits is an error
     const auto stored = document_->storages.find(tensor.storage.key);
     const std::uint64_t declared =
         static_cast<std::uint64_t>(tensor.storage.element_count) * item_size(tensor.storage.dtype);
-    if (stored == document_->storages.end() || stored->second.size != declared) {
-      throw Error(ErrorKind::input, cat("the tensor needs a record ", quote(cat("data/", tensor.storage.key)), " of ",
-                                        declared, " bytes"));
-    }
+    if (stored != document_->storages.end() && stored->second.size == declared) return;
+    throw Error(ErrorKind::input,
+                cat("the tensor needs a record ", quote(cat("data/", tensor.storage.key)), " of ", declared, " bytes"));
+  }
+
+  EntryId add_object(const std::string& entry_name, NodeId node) {
+    const EntryId id = data_.index.add_object(entry_name);
+    data_.parts.emplace(id, DocumentPart{document_, node});
+    return id;
+  }
+
+  /// A value that is no container at all stands under an empty key.
+  void insert(EntryId id) {
+    std::vector<Key> keys;
+    for (const Step& step : path_)
+      keys.push_back({.text = step.text, .number = step.number, .is_number = step.is_number});
+    if (keys.empty()) keys.emplace_back();
+    keys.front().is_number = false;  // the root of a tree is a dict, also for a list
+    data_.tree.insert(keys, id);
+  }
+
+  EntryId add_tensor(const std::string& entry_name, const StoredTensor& tensor) {
     const std::vector<std::int64_t> zeros(tensor.shape.size(), 0);
     const std::uint32_t first = data_.index.add_box(zeros, tensor.shape);
     const EntryId id = data_.index.add_tensor(entry_name, tensor.dtype, tensor.shape, first, 1);
-    Extent extent = stored->second.extent;
+    Extent extent = document_->storages.find(tensor.storage.key)->second.extent;
     extent.length = std::min(extent.length, byte_count(data_.index.entry(id)));
     if (extent.length > 0) extent.offset += static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
     data_.index.place(id, 0, data_.index.add_extent(extent));
@@ -151,9 +195,27 @@ class TreeReader {
   std::shared_ptr<const Document> document_;
   const pickle::Values& values_;
   std::uint64_t visits_left_, name_bytes_left_;
-  std::vector<std::string> path_;
+  struct Step {
+    std::string text;
+    std::int64_t number = 0;
+    bool is_number = false;
+  };
+  std::vector<Step> path_;
   std::unordered_map<std::string, std::uint64_t> repeats_;  ///< by name: how many numbers were tried
 };
+
+/// "torch.save of torch 2.7 or later", by its records and by the dtypes in it.
+std::string writer_text(const Checkpoint::Data& data, const Document& document) {
+  WriterFacts facts;
+  facts.add(document.has_byteorder, WriterFact::byteorder, WriterFact::no_byteorder);
+  facts.add(document.has_serialization_id, WriterFact::serialization_id, WriterFact::no_serialization_id);
+  facts.add(document.has_format_version, WriterFact::format_version, WriterFact::no_format_version);
+  for (EntryId id = 0; id < data.index.entry_count(); ++id) {
+    if (data.index.entry(id).kind == EntryKind::tensor) facts.add(data.index.entry(id).dtype);
+  }
+  const std::string range = writer_range(facts);
+  return range.empty() ? "unknown writer" : cat("torch.save of ", range);
+}
 
 }  // namespace
 
@@ -167,7 +229,9 @@ Checkpoint open_torch_file(const std::string& directory, const std::string& file
   const Extent whole{.file = file, .encoding = Encoding::torch_zip, .offset = 0, .length = data.file_set->size(file)};
   data.files.push_back({.path = file_name, .size = whole.length});
   try {
-    TreeReader(data, read_document(*data.file_set, whole, data.root)).read();
+    const auto document = read_document(*data.file_set, whole, data.root);
+    TreeReader(data, document).read();
+    data.writer = writer_text(data, *document);
   } catch (Error& error) {
     throw error.in_path(data.root);
   }
@@ -181,7 +245,9 @@ Checkpoint open_torch_file(const Source& bytes) {
   data.kind = "torch file";
   data.files.push_back({.path = data.root, .size = bytes.size()});
   try {
-    TreeReader(data, read_document(bytes, 0)).read();
+    const auto document = read_document(bytes, 0);
+    TreeReader(data, document).read();
+    data.writer = writer_text(data, *document);
   } catch (Error& error) {
     throw error.in_path(data.root);
   }

@@ -9,6 +9,7 @@ std::string_view framework_of(const Checkpoint::Data& checkpoint) {
     return checkpoint.tree.child(StateTree::kRoot, key) != StateTree::kNowhere;
   };
   const bool has_meta =
+      checkpoint.kind == "sharded checkpoint" &&
       std::ranges::any_of(checkpoint.files, [](const SourceFile& file) { return file.path == "meta.pt"; });
   if (has("pytorch-lightning_version")) return "Lightning Trainer";
   if (has_meta) return "Lightning Fabric";  // Fabric knows a sharded checkpoint by its meta.pt alone

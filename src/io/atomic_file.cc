@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <random>
+#include <utility>
 
 #include "base/text.h"
 #include "io/errors.h"
 #include "io/output_name.h"
 #include "io/rename.h"
+#include "io/write_lock.h"
 
 namespace fsdpckpt {
 namespace {
@@ -26,49 +28,49 @@ std::string random_temporary(const std::string& target) {
   return cat(folder, temporary_prefix(target), ::getpid(), '-', random(), kTemporarySuffix);
 }
 
+bool is_of_the_disk(int number) { return number == EIO || number == ENOSPC || number == EDQUOT; }
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, NotCreated)
-    : target_(std::move(target)), size_(size), options_(options) {}
+AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files, NotCreated)
+    : target_(std::move(target)), size_(size), options_(options), files_(files) {}
 
 // The other constructor makes an object whose destructor runs even when what follows throws.
-AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options)
-    : AtomicFile(std::move(target), size, options, NotCreated{}) {
-  check_writable(target_, size, options);
+AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files)
+    : AtomicFile(std::move(target), size, options, files, NotCreated{}) {
+  check_writable(target_, size, options, files);
   stretch_bytes_ = std::vector<std::atomic<std::uint64_t>>(size / kStretch + 1);
   create();
   reserve();
 }
 
 AtomicFile::~AtomicFile() {
-  if (temporary_exists_) ::unlink(temporary_.c_str());
+  if (descriptor_ >= 0) files_.close(descriptor_);
+  if (temporary_exists_) uninterrupted([&] { return files_.unlink(temporary_); });
 }
 
 void AtomicFile::create() {
   constexpr mode_t kMode = 0666;  // the umask applies, as for any other file
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  for (int attempt = 0; attempt < kNameAttempts && !descriptor_.is_open(); ++attempt) {
+  for (int attempt = 0; attempt < kNameAttempts && descriptor_ < 0; ++attempt) {
     temporary_ = random_temporary(target_);
-    descriptor_ = Descriptor(::open(temporary_.c_str(), kFlags, kMode));
-    if (!descriptor_.is_open() && errno != EEXIST && errno != EINTR) break;
+    descriptor_ = files_.open(temporary_, kFlags, kMode);
+    if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
-  if (!descriptor_.is_open()) throw system_error("create temporary", errno, target_);
+  if (descriptor_ < 0) throw system_error("create temporary", errno, target_);
   temporary_exists_ = true;
+  takes_one_writer_ = locks_file_for_writing(descriptor_);
 }
 
 /// Finds out early that the disk is full. Not posix_fallocate, which would write zeros where the file
 /// system cannot reserve.
 void AtomicFile::reserve() {
   if (size_ == 0) return;
-  const auto size = static_cast<off_t>(size_);
-  int result;
-  do {
-    result = ::fallocate(descriptor_.number(), 0, 0, size);
-  } while (result != 0 && errno == EINTR);
-  if (result == 0) return;
+  if (uninterrupted([&] { return files_.fallocate(descriptor_, size_); }) == 0) return;
   const bool unsupported = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL;
   if (!unsupported) throw system_error(cat("reserve ", size_, " bytes"), errno, target_);
-  if (::ftruncate(descriptor_.number(), size) != 0) throw system_error("set the file's size", errno, target_);
+  if (uninterrupted([&] { return files_.ftruncate(descriptor_, size_); }) != 0)
+    throw system_error("set the file's size", errno, target_);
 }
 
 void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
@@ -78,9 +80,8 @@ void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
   }
   std::uint64_t at = offset;
   for (Bytes rest = bytes; !rest.empty();) {
-    const ssize_t written = ::pwrite(descriptor_.number(), rest.data(), rest.size(), static_cast<off_t>(at));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw system_error("write", errno, target_);
+    const ssize_t written = uninterrupted([&] { return files_.pwrite(descriptor_, rest, at); });
+    if (written <= 0) throw system_error("write", written == 0 ? EIO : errno, target_);
     rest = rest.subspan(static_cast<std::size_t>(written));
     at += static_cast<std::uint64_t>(written);
   }
@@ -96,21 +97,19 @@ void AtomicFile::start_writeback(std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t added = std::min(end, start + whole) - std::max(offset, start);
     const std::uint64_t before = stretch_bytes_[stretch].fetch_add(added, std::memory_order_relaxed);
     if (before >= whole || before + added < whole) continue;
-    // Errors of writing show at fsync; that the call is unknown here costs only time.
-    ::sync_file_range(descriptor_.number(), static_cast<off_t>(start), static_cast<off_t>(whole),
-                      SYNC_FILE_RANGE_WRITE);
+    // That the call is unknown here costs only time; what it found of the disk, fsync may not find again.
+    if (files_.start_writeback(descriptor_, start, whole) != 0 && is_of_the_disk(errno))
+      throw system_error("write", errno, target_);
     if (size_ > kDropAbove && stretch >= kStretchesBehind) {
       // Batch systems count a job's cached pages; only the clean ones go.
-      ::posix_fadvise(descriptor_.number(), static_cast<off_t>(start - kStretchesBehind * kStretch),
-                      static_cast<off_t>(kStretch), POSIX_FADV_DONTNEED);
+      files_.drop_pages(descriptor_, start - kStretchesBehind * kStretch, kStretch);
     }
   }
 }
 
 void AtomicFile::read_at(std::uint64_t offset, MutableBytes out) const {
   while (!out.empty()) {
-    const ssize_t got = ::pread(descriptor_.number(), out.data(), out.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] { return files_.pread(descriptor_, out, offset); });
     if (got < 0) throw system_error("read back", errno, target_);
     if (got == 0) throw too_short("file", offset, out.size(), size_, target_);
     out = out.subspan(static_cast<std::size_t>(got));
@@ -120,26 +119,26 @@ void AtomicFile::read_at(std::uint64_t offset, MutableBytes out) const {
 
 void AtomicFile::drop_cache() {
   sync_data();
-  ::posix_fadvise(descriptor_.number(), 0, 0, POSIX_FADV_DONTNEED);
+  files_.drop_pages(descriptor_, 0, 0);
 }
 
+/// A failed fsync is final: the kernel drops what it could not write, and another fsync would succeed without it.
 void AtomicFile::sync_data() {
-  if (::fsync(descriptor_.number()) != 0) throw system_error("sync", errno, target_);
+  if (uninterrupted([&] { return files_.fsync(descriptor_); }) != 0) throw system_error("sync", errno, target_);
 }
 
 /// Network file systems report failed writes only here. On Linux the descriptor is closed after EINTR too.
 void AtomicFile::close_checked() {
-  if (::close(descriptor_.release()) != 0 && errno != EINTR) throw system_error("close", errno, target_);
+  if (files_.close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) throw system_error("close", errno, target_);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(const std::function<void()>& before_name) {
   if (options_.sync) sync_data();
   close_checked();
-  rename_into_place(temporary_, target_, options_.replace);
+  if (before_name) before_name();
+  rename_into_place(temporary_, target_, options_.replace, files_);
   temporary_exists_ = false;
-  if (options_.sync) sync_folder(folder_of(target_));
+  if (options_.sync) sync_name_of(target_, files_);
 }
-
-const std::string& AtomicFile::temporary_path() const { return temporary_; }
 
 }  // namespace fsdpckpt

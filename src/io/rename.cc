@@ -1,20 +1,33 @@
 #include "io/rename.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
-#include "io/descriptor.h"
+#include "base/text.h"
 #include "io/errors.h"
 
 namespace fsdpckpt {
 namespace {
 
+constexpr const char* kForce = "pass --force to replace it";
+
+/// What file systems answer that do not have a call.
+bool is_unsupported(int number) { return number == EINVAL || number == ENOSYS || number == EOPNOTSUPP; }
+
 Error rename_error(int number, const std::string& to) {
   if (number != EEXIST) return system_error("rename the finished file into place", number, to);
-  return Error(ErrorKind::refused, "output already exists", {.path = to}, "pass --force to replace it");
+  return Error(ErrorKind::refused, "output already exists", {.path = to}, kForce);
+}
+
+void link_into_place(const std::string& from, const std::string& to, FileSystem& files) {
+  if (uninterrupted([&] { return files.link(from, to); }) != 0) {
+    if (!is_unsupported(errno) && errno != EPERM) throw rename_error(errno, to);
+    throw Error(ErrorKind::io, "this file system cannot rename a file without replacing what may be there",
+                {.path = to}, "pass --force: an existing output is then replaced");
+  }
+  if (uninterrupted([&] { return files.unlink(from); }) != 0)
+    throw system_error("remove temporary (the output is complete)", errno, from);
 }
 
 }  // namespace
@@ -25,24 +38,24 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-void rename_into_place(const std::string& from, const std::string& to, bool replace) {
-  const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return;
-  const bool unsupported = errno == EINVAL || errno == ENOSYS;
-  if (!unsupported) throw rename_error(errno, to);
-  if (!replace) return link_into_place(from, to);
-  if (::rename(from.c_str(), to.c_str()) != 0) throw rename_error(errno, to);
+void rename_into_place(const std::string& from, const std::string& to, bool replace, FileSystem& files) {
+  const auto rename = [&] { return replace ? files.rename(from, to) : files.rename_new(from, to); };
+  if (uninterrupted(rename) == 0) return;
+  if (replace || !is_unsupported(errno)) throw rename_error(errno, to);
+  link_into_place(from, to, files);
 }
 
-void link_into_place(const std::string& from, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) != 0) throw rename_error(errno, to);
-  if (::unlink(from.c_str()) != 0) throw system_error("remove temporary", errno, from);
-}
-
-void sync_folder(const std::string& folder) {
-  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor.is_open()) throw system_error("open directory", errno, folder);
-  if (::fsync(descriptor.number()) != 0 && errno != EINVAL) throw system_error("sync directory", errno, folder);
+void sync_name_of(const std::string& path, FileSystem& files) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  const std::string folder = folder_of(path);
+  const int descriptor = uninterrupted([&] { return files.open(folder, kFlags, 0); });
+  int number = descriptor < 0 ? errno : 0;
+  if (descriptor >= 0) {
+    if (uninterrupted([&] { return files.fsync(descriptor); }) != 0 && errno != EINVAL) number = errno;
+    files.close(descriptor);
+  }
+  if (number == 0) return;
+  throw system_error("sync directory (the output is complete, but may not survive a power cut)", number, path);
 }
 
 }  // namespace fsdpckpt

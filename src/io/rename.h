@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "io/file_system.h"
+
 namespace fsdpckpt {
 
 /// The folder that holds `path`, as the system calls take it ("." for a bare name).
@@ -10,12 +12,12 @@ std::string folder_of(const std::string& path);
 
 /// Renames the file `from` to `to`, on the same file system. Unless `replace`, an existing `to` is
 /// Error(refused), with no instant in which another program's new file could be overwritten.
-void rename_into_place(const std::string& from, const std::string& to, bool replace);
+/// File systems that lack RENAME_NOREPLACE are given link(), then unlink(). Error(io) when that fails too, and when
+/// `from` could not be removed: then `to` is complete, and the text says so.
+void rename_into_place(const std::string& from, const std::string& to, bool replace, FileSystem& files = disk());
 
-/// The same without replacing, for file systems that lack RENAME_NOREPLACE: link(), then unlink().
-void link_into_place(const std::string& from, const std::string& to);
-
-/// Makes the names in `folder` durable. File systems that cannot sync a folder (EINVAL) are taken as they are.
-void sync_folder(const std::string& folder);
+/// Makes the name `path` in its folder durable. Error(io) says that the file is complete all the same.
+/// File systems that cannot sync a folder (EINVAL) are taken as they are.
+void sync_name_of(const std::string& path, FileSystem& files = disk());
 
 }  // namespace fsdpckpt

@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -20,14 +18,14 @@ struct Place {
   std::vector<std::string> missing;
 };
 
-std::optional<Identity> identity_of(const std::filesystem::path& path) {
+std::optional<Identity> identity_of(const std::filesystem::path& path, FileSystem& files) {
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0) return Identity(status.st_dev, status.st_ino);
+  if (uninterrupted([&] { return files.stat(path, status); }) == 0) return Identity(status.st_dev, status.st_ino);
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
   throw system_error("look at", errno, path);
 }
 
-Place place_of(const std::string& path) {
+Place place_of(const std::string& path, FileSystem& files) {
   std::error_code error;
   const auto resolved = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) throw system_error("look at", error.value(), path);
@@ -36,7 +34,7 @@ Place place_of(const std::string& path) {
   for (const auto& component : resolved) {
     if (component.empty()) continue;  // behind a final slash
     prefix /= component;
-    const auto identity = place.missing.empty() ? identity_of(prefix) : std::nullopt;
+    const auto identity = place.missing.empty() ? identity_of(prefix, files) : std::nullopt;
     if (identity) {
       place.existing.push_back(*identity);
     } else {
@@ -55,9 +53,9 @@ bool holds(const Place& outer, const Place& inner) {
 
 }  // namespace
 
-bool same_or_nested(const std::string& a, const std::string& b) {
-  const Place place_a = place_of(a);
-  const Place place_b = place_of(b);
+bool same_or_nested(const std::string& a, const std::string& b, FileSystem& files) {
+  const Place place_a = place_of(a, files);
+  const Place place_b = place_of(b, files);
   return holds(place_a, place_b) || holds(place_b, place_a);
 }
 

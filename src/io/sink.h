@@ -13,6 +13,8 @@ class PositionalSink {
   virtual ~PositionalSink() = default;
   /// Writes all of `bytes` at `offset`. Throws Error(io). Safe from several threads on disjoint ranges.
   virtual void write_at(std::uint64_t offset, Bytes bytes) = 0;
+  /// True when a second thread in write_at() would only wait for the first.
+  [[nodiscard]] virtual bool takes_one_writer() const { return false; }
 };
 
 class SequentialSink {

@@ -17,6 +17,7 @@ Chunk Checkpoint::chunk(EntryId entry, std::uint64_t index) const { return data_
 EntryId Checkpoint::find(std::string_view name) const { return data_->index.find(name); }
 const std::vector<SourceFile>& Checkpoint::files() const { return data_->files; }
 const std::vector<std::string>& Checkpoint::notes() const { return data_->notes; }
+const std::vector<Error>& Checkpoint::damages() const { return data_->damages; }
 std::uint64_t Checkpoint::index_bytes() const { return data_->index.bytes(); }
 
 std::uint64_t element_count(const Entry& entry) {
@@ -42,7 +43,7 @@ std::string box_text(std::span<const std::int64_t> offsets, std::span<const std:
   std::string text = "[";
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::uint64_t end = static_cast<std::uint64_t>(offsets[i]) + static_cast<std::uint64_t>(sizes[i]);
-    text += cat(i == 0 ? "" : ", ", offsets[i], ":", end);  // a box that lies outside may end beyond INT64_MAX
+    text += cat(i == 0 ? "" : ", ", offsets[i], ":", end);
   }
   return text + "]";
 }

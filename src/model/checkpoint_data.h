@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fsdpckpt/checkpoint.h>
+#include <fsdpckpt/error.h>
 
 #include <cstdint>
 #include <map>
@@ -33,6 +34,8 @@ struct Document {
   pickle::NodeId root = pickle::kNoNode;
   std::map<std::string, StoredStorage, std::less<>> storages;  ///< by storage key
   std::uint64_t size = 0;                                      ///< bytes of the archive
+  /// Which of the records are there that came with one torch or another.
+  bool has_byteorder = false, has_serialization_id = false, has_format_version = false;
 };
 
 /// An object entry that is a part of a larger document, as the entries of meta.pt are.
@@ -41,14 +44,28 @@ struct DocumentPart {
   pickle::NodeId node = pickle::kNoNode;
 };
 
+/// A rank file that cannot give what the index says is in it.
+struct FileProblem {
+  std::string file;                ///< relative to the root
+  std::uint64_t needed_bytes = 0;  ///< the end of the last item that the index places in it
+  std::uint64_t actual_bytes = 0;
+  bool missing = false;
+  std::uint64_t entries = 0;  ///< that need what is not there
+  std::string first_entry = {}, first_box = {};
+  std::uint64_t first_offset = 0, first_length = 0;  ///< of its item
+};
+
 struct Checkpoint::Data {
   std::string kind;    ///< "sharded checkpoint", "torch file"
-  std::string writer;  ///< "DCP as written by torch 2.9 to 2.14"; may be empty
+  std::string writer;  ///< "DCP as written by torch 2.9 to 2.14"
   std::string root;
   Index index;
   StateTree tree;
   std::shared_ptr<FileSet> file_set;
   std::vector<SourceFile> files;
+  std::vector<SourceFile> unreferenced_files;  ///< beside the others, and of no use to this checkpoint
+  std::vector<FileProblem> file_problems;
+  std::vector<Error> damages;  ///< what was found wrong; converting throws the first
   std::vector<std::string> notes;
   std::unordered_map<EntryId, DocumentPart> parts;  ///< object entries that are no extents of their own
 };

@@ -35,8 +35,12 @@ class Folder {
   /// BUILD: `object` is an object or folded node, `state` its state. As fold_reduce; nothing for a folded node is an
   /// error, as it has no room for a state.
   virtual std::optional<std::uint64_t> fold_build(const Values& values, NodeId object, NodeId state) = 0;
+  struct Key {
+    NodeId node;
+    std::uint64_t at;  ///< offset of the opcode that pushed it
+  };
   /// SETITEM(S) on a dict (not on an object): true when key and value were taken over and the dict shall not hold them.
-  virtual bool take_item(const Values& values, NodeId key, NodeId value) = 0;
+  virtual bool take_item(const Values& values, Key key, NodeId value) = 0;
 };
 
 class Budget;

@@ -23,6 +23,7 @@ namespace fsdpckpt::pickle {
 struct Slot {
   NodeId node;
   NodeId floor;  ///< number of nodes before the value was begun: from there on they are its parts, or were pinned since
+  std::uint64_t at;  ///< offset of the opcode that pushed it
 };
 
 /// What a machine keeps from pickle to pickle, so that small ones cost no allocation.
@@ -69,7 +70,7 @@ class Run {
   NodeId root();
   void push(NodeId node, NodeId floor) {
     budget_.make_room(stack_);
-    stack_.push_back({node, floor});
+    stack_.push_back({node, floor, op_offset_});
   }
   void push_new(NodeId node) { push(node, node); }
   void push_integer(std::int64_t value) { push_new(arena_.add(Kind::integer, 0, static_cast<std::uint64_t>(value))); }

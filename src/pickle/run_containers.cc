@@ -73,7 +73,7 @@ std::span<const Slot> Run::offer_items(std::span<const Slot> values) {
   const std::size_t begin = stack_.size() - values.size();
   std::size_t kept = begin;
   for (std::size_t i = begin; i < stack_.size(); i += 2) {
-    if (folder_->take_item(values_, stack_[i].node, stack_[i + 1].node)) continue;
+    if (folder_->take_item(values_, {stack_[i].node, stack_[i].at}, stack_[i + 1].node)) continue;
     stack_[kept++] = stack_[i];
     stack_[kept++] = stack_[i + 1];
   }

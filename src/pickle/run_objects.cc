@@ -8,7 +8,7 @@ namespace fsdpckpt::pickle {
 void Run::push_stack_global() {
   need(2);
   const NodeId name = pop();
-  const auto [module, floor] = top();
+  const auto [module, floor, at] = top();
   if (values_.kind(module) != Kind::text || values_.kind(name) != Kind::text) {
     fail("module and name of a global are not texts");
   }
@@ -28,7 +28,7 @@ void Run::push_persistent() {
 void Run::reduce() {
   need(2);
   const NodeId arguments = pop();
-  const auto [callable, floor] = top();
+  const auto [callable, floor, at] = top();
   check_call(callable, arguments);
   if (folder_ != nullptr) {
     if (const auto number = folder_->fold_reduce(values_, callable, arguments)) {
@@ -93,7 +93,7 @@ void Run::build() {
 
 /// Makes the object on top of the stack, or a folded value, a folded value with a number, and gives back its parts.
 void Run::fold_top(std::uint64_t number) {
-  const auto [id, floor] = top();
+  const auto [id, floor, at] = top();
   const Node& node = arena_.node(id);
   const std::uint32_t memo_slot = node.kind == Kind::folded ? node.low : 0;
   if (memo_slot != 0) memo_.put(memo_slot - 1, {number, Memo::kFolded}, budget_);

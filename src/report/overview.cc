@@ -1,9 +1,10 @@
 #include "report/overview.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <set>
 
+#include "base/checked.h"
 #include "base/text.h"
 #include "frameworks/recognise.h"
 
@@ -16,10 +17,37 @@ void collect(const StateTree& tree, StateTree::Node node, const std::vector<bool
   for (const StateTree::Child& child : tree.children(node)) collect(tree, child.node, selected, order);
 }
 
+/// Flattened by torch's flatten_optimizer_state_dict, or by torchtitan.
+bool has_flat_keys(const StateTree& tree, StateTree::Node node) {
+  const auto is_flat = [&](const StateTree::Child& child) {
+    return tree.kind(child.node) == StateTree::Kind::entry &&
+           (child.key.text.starts_with("state.") || child.key.text.starts_with("param_groups."));
+  };
+  return std::ranges::any_of(tree.children(node), is_flat);
+}
+
+void add_parts(const Checkpoint::Data& checkpoint, const std::vector<bool>& selected, Overview& overview) {
+  Part top{.is_top = true};
+  const StateTree& tree = checkpoint.tree;
+  for (const StateTree::Child& child : tree.children(StateTree::kRoot)) {
+    std::vector<EntryId> entries;
+    collect(tree, child.node, selected, entries);
+    const bool is_leaf = tree.kind(child.node) == StateTree::Kind::entry;
+    Part part{.name = child.key.is_number ? std::to_string(child.key.number) : std::string(child.key.text),
+              .has_flat_keys = has_flat_keys(tree, child.node)};
+    for (const EntryId id : entries) count(checkpoint.index.entry(id), is_leaf ? top.totals : part.totals);
+    if (!is_leaf && !entries.empty()) overview.parts.push_back(std::move(part));
+    overview.order.insert(overview.order.end(), entries.begin(), entries.end());
+  }
+  if (top.totals.tensors + top.totals.objects > 0) overview.parts.push_back(std::move(top));
+}
+
 /// The rank in "__R_N.distcp", or -1.
 int rank_of_file(std::string_view path) {
-  if (!path.starts_with("__") || !path.ends_with(".distcp")) return -1;
-  return std::atoi(std::string(path.substr(2)).c_str());
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+  int rank = -1;
+  if (path.starts_with("__") && path.ends_with(".distcp")) std::from_chars(path.begin() + 2, path.end(), rank);
+  return rank;
 }
 
 void count_files(const Checkpoint::Data& checkpoint, Overview& overview) {
@@ -27,60 +55,53 @@ void count_files(const Checkpoint::Data& checkpoint, Overview& overview) {
   for (const SourceFile& file : checkpoint.files) {
     overview.file_bytes += file.size;
     if (!file.path.ends_with(".distcp")) continue;
-    ++overview.data_files;
+    ++overview.rank_files;
     ranks.insert(rank_of_file(file.path));
   }
   overview.ranks = ranks.size();
 }
 
-}  // namespace
-
-Overview overview_of(const Checkpoint::Data& checkpoint, const std::vector<bool>& selected) {
-  Overview overview{.format = std::string(framework_of(checkpoint))};
-  if (!overview.format.empty() && !checkpoint.writer.empty()) overview.format += "; ";
-  overview.format += checkpoint.writer;
-  collect(checkpoint.tree, StateTree::kRoot, selected, overview.order);
+void count_entries(const Checkpoint::Data& checkpoint, Overview& overview) {
   for (const EntryId id : overview.order) {
     const Entry entry = checkpoint.index.entry(id);
-    if (entry.kind == EntryKind::object) {
-      ++overview.objects;
-      continue;
-    }
-    ++overview.tensors;
-    overview.elements += element_count(entry);
-    overview.bytes += byte_count(entry);
+    count(entry, overview.totals);
+    if (entry.kind == EntryKind::object) continue;
     overview.chunks += entry.chunk_count;
     Overview::PerDType& per_dtype = overview.per_dtype[static_cast<std::size_t>(entry.dtype)];
     ++per_dtype.tensors;
     per_dtype.bytes += byte_count(entry);
   }
+}
+
+}  // namespace
+
+void count(const Entry& entry, Totals& totals) {
+  if (entry.kind == EntryKind::object) {
+    ++totals.objects;
+    return;
+  }
+  ++totals.tensors;
+  try {
+    totals.elements = checked_add(totals.elements, element_count(entry), "the number of elements");
+    totals.bytes = checked_add(totals.bytes, byte_count(entry), "the size of the tensors");
+  } catch (Error& error) {
+    throw error.in_entry(std::string(entry.name));
+  }
+}
+
+Overview overview_of(const Checkpoint::Data& checkpoint, const std::vector<bool>& selected) {
+  Overview overview{.framework = std::string(framework_of(checkpoint))};
+  overview.format = overview.framework;
+  if (!overview.format.empty() && !checkpoint.writer.empty()) overview.format += "; ";
+  overview.format += checkpoint.writer;
+  try {
+    add_parts(checkpoint, selected, overview);
+    count_entries(checkpoint, overview);
+  } catch (Error& error) {
+    throw error.in_path(checkpoint.root);
+  }
   count_files(checkpoint, overview);
   return overview;
-}
-
-std::string chunks_text(const Checkpoint::Data& checkpoint, EntryId id) {
-  const Entry entry = checkpoint.index.entry(id);
-  if (entry.chunk_count == 1) return "1";
-  std::uint64_t filled = 0;
-  std::vector<bool> cut(entry.shape.size());
-  for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
-    const Chunk chunk = checkpoint.index.chunk(id, i);
-    if (std::ranges::find(chunk.sizes, 0) != chunk.sizes.end() && element_count(entry) > 0) continue;
-    ++filled;
-    for (std::size_t dim = 0; dim < cut.size(); ++dim) cut[dim] = cut[dim] || chunk.sizes[dim] != entry.shape[dim];
-  }
-  std::string dims;
-  for (std::size_t dim = 0; dim < cut.size(); ++dim) {
-    if (cut[dim]) dims += cat(dims.empty() ? "" : ", ", dim);
-  }
-  if (dims.empty()) return filled <= 1 ? "1" : cat(filled, " replicas");
-  return cat(filled, dims.size() > 1 ? " x dims " : " x dim ", dims);
-}
-
-std::uint64_t object_size(const Checkpoint::Data& checkpoint, EntryId entry) {
-  if (checkpoint.parts.contains(entry)) return 0;
-  const Chunk chunk = checkpoint.index.chunk(entry, 0);
-  return chunk.is_stored ? chunk.extent.length : 0;
 }
 
 }  // namespace fsdpckpt

@@ -3,6 +3,7 @@
 #include <fsdpckpt/checkpoint.h>
 #include <fsdpckpt/error.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -18,6 +19,9 @@ using pickle::NodeId;
 using pickle::Values;
 
 constexpr int kMaxDepth = 4;
+constexpr std::size_t kLeastShown = 8;  ///< bytes of a text, however full the line is
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 /// As Python's repr: the shortest text that reads back the same.
 std::string real_text(double value) {
@@ -39,15 +43,23 @@ class ValueText {
 
   std::string of(NodeId node) {
     write(node, 0);
-    if (text_.size() <= limit_) return escape(text_);
-    std::size_t end = limit_;
-    while (end > 0 && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) --end;  // between characters
-    return escape(text_.substr(0, end)) + "...";
+    return escape(text_);
   }
 
  private:
+  [[nodiscard]] bool is_full() const { return text_.size() >= limit_; }
+
+  /// As much of `text` as there is room for, at least a little, and how many characters follow.
+  void write_text(std::string_view text) {
+    const std::size_t room = std::max(limit_, text_.size() + kLeastShown) - text_.size();
+    std::size_t end = std::min(room, text.size());
+    while (end > 0 && end < text.size() && is_continuation(text[end])) --end;  // between characters
+    text_ += text.substr(0, end);
+    if (end < text.size())
+      text_ += cat("… ", text.size() - end - std::ranges::count_if(text.substr(end), is_continuation), " more");
+  }
+
   void write(NodeId node, int depth) {
-    if (text_.size() > limit_) return;
     switch (values_.kind(node)) {
       case Kind::none:
         text_ += "None";
@@ -65,7 +77,9 @@ class ValueText {
         text_ += real_text(values_.real(node));
         return;
       case Kind::text:
-        text_ += cat('\'', values_.text(node).substr(0, limit_ + 1), '\'');
+        text_ += '\'';
+        write_text(values_.text(node));
+        text_ += '\'';
         return;
       case Kind::bytes:
       case Kind::byte_array:
@@ -83,7 +97,7 @@ class ValueText {
       case Kind::dict:
         return write_dict(values_.items(node), depth);
       case Kind::global:
-        text_ += cat(values_.module(node), ".", values_.name(node));
+        write_text(cat(values_.module(node), ".", values_.name(node)));
         return;
       case Kind::object:
         return write_object(node, depth);
@@ -102,8 +116,12 @@ class ValueText {
       return;
     }
     text_ += open;
-    for (std::size_t i = 0; i < items.size() && text_.size() <= limit_; ++i) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
       if (i > 0) text_ += ", ";
+      if (is_full()) {
+        text_ += cat("… ", items.size() - i, " more");
+        break;
+      }
       write(items[i], depth + 1);
     }
     text_ += close;
@@ -115,13 +133,37 @@ class ValueText {
       return;
     }
     text_ += "{";
-    for (std::size_t i = 0; i + 1 < items.size() && text_.size() <= limit_; i += 2) {
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       if (i > 0) text_ += ", ";
+      if (is_full()) {
+        text_ += cat("… ", (items.size() - i) / 2, " more");
+        break;
+      }
       write(items[i], depth + 1);
       text_ += ": ";
       write(items[i + 1], depth + 1);
     }
     text_ += "}";
+  }
+
+  /// Bytes and sets as protocol 2 writes them: _codecs.encode(text, 'latin1'), set([...]).
+  bool write_built_in(const pickle::Object& object, int depth) {
+    if (values_.kind(object.arguments) != Kind::tuple) return false;
+    const auto arguments = values_.items(object.arguments);
+    if (values_.is_global(object.callable, "_codecs", "encode") && arguments.size() == 2 &&
+        values_.kind(arguments[0]) == Kind::text) {
+      const std::string_view text = values_.text(arguments[0]);
+      text_ += cat("bytes[", text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation)), "]");
+      return true;
+    }
+    const bool is_set = values_.is_global(object.callable, "__builtin__", "set") ||
+                        values_.is_global(object.callable, "builtins", "set");
+    if (!is_set || arguments.size() != 1 || values_.kind(arguments[0]) != Kind::list) return false;
+    if (values_.items(arguments[0]).empty())
+      text_ += "set()";
+    else
+      write_items(arguments[0], "{", "}", depth);
+    return true;
   }
 
   void write_object(NodeId node, int depth) {
@@ -136,6 +178,7 @@ class ValueText {
     }
     const pickle::Object& object = values_.object(node);
     if (values_.is_global(object.callable, "collections", "OrderedDict")) return write_dict(object.dict_items, depth);
+    if (write_built_in(object, depth)) return;
     if (depth >= kMaxDepth) {
       text_ += "...";
       return;

@@ -8,8 +8,9 @@
 
 namespace fsdpckpt {
 
-/// Like Python's repr, cut to about `limit` characters; an object is its class and what is known of it
-/// ("argparse.Namespace(...)"), a tensor "tensor float32 [3]". Control characters are escaped.
+/// Like Python's repr; an object is its class and what is known of it ("argparse.Namespace(...)"), a tensor
+/// "tensor float32 [3]". What goes beyond about `limit` bytes is counted: "[1, 2, … 998 more]", "'abc… 500 more'".
+/// Control characters are escaped.
 std::string value_text(const pickle::Values& values, pickle::NodeId node, std::size_t limit = 60);
 
 }  // namespace fsdpckpt

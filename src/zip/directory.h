@@ -32,8 +32,8 @@ class Directory {
   /// Requires exactly one end record at the very end (no comment), no bytes before the first local header but
   /// zeros (at most 64 KiB), at least one record, a directory of at most 1 GiB, unique names, one-component common
   /// prefix, method stored, no encryption, no unknown flag bits, names and flags equal in local and central headers,
-  /// disjoint records before the directory. Payloads and data descriptors are not read. Throws Error(input) naming the
-  /// source and the byte offset; then there are no records.
+  /// disjoint records before the directory, data descriptors that say what the directory says. Payloads are not read.
+  /// Throws Error(input) naming the source and the byte offset; then there are no records.
   void read(const Source& source);
 
   /// In the order of the central directory.

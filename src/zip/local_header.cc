@@ -1,6 +1,7 @@
 #include "zip/local_header.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -56,6 +57,22 @@ std::uint64_t descriptor_size(const LocalBytes& fixed, const std::byte* extra, b
   return wide ? sizeof(Descriptor64Bytes) : sizeof(Descriptor32Bytes);
 }
 
+template <class T>
+bool says_the_same(const std::byte* descriptor, const CentralEntry& entry) {
+  const auto raw = load_le<T>(descriptor);
+  return raw.signature == kDescriptorSignature && raw.crc == entry.crc && raw.size == entry.size &&
+         raw.stored_size == entry.size;
+}
+
+/// The signature is optional for APPNOTE 4.3.9.3, but torch, Python's zipfile and Info-ZIP write it.
+void require_same_descriptor(const Source& source, std::uint64_t at, std::uint64_t size, const CentralEntry& entry) {
+  std::array<std::byte, sizeof(Descriptor64Bytes)> bytes{};
+  source.read_at(at, MutableBytes(bytes).first(static_cast<std::size_t>(size)));
+  const bool same = size == sizeof(Descriptor64Bytes) ? says_the_same<Descriptor64Bytes>(bytes.data(), entry)
+                                                      : says_the_same<Descriptor32Bytes>(bytes.data(), entry);
+  if (!same) fail(at, cat("the descriptor behind zip record ", quote(entry.name), " disagrees with the directory"));
+}
+
 /// `taken` bytes from the header on are header, payload or descriptor; all must lie before the directory.
 std::uint64_t advance(std::uint64_t from, std::uint64_t length, const CentralEntry& entry, std::uint64_t limit) {
   if (from > limit || limit - from < length) {
@@ -85,7 +102,9 @@ RecordPlace check_local_header(const Source& source, const CentralEntry& entry, 
   require_same_sizes(source, fixed, entry);
   const std::uint64_t data_end = advance(place.data, entry.size, entry, limit);
   const std::byte* extra = bytes + sizeof fixed + fixed.name_length;
-  place.end = advance(data_end, descriptor_size(fixed, extra, length == wanted), entry, limit);
+  const std::uint64_t descriptor = descriptor_size(fixed, extra, length == wanted);
+  place.end = advance(data_end, descriptor, entry, limit);
+  if (descriptor > 0) require_same_descriptor(source, data_end, descriptor, entry);
   return place;
 }
 

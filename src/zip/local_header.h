@@ -16,7 +16,7 @@ struct RecordPlace {
 
 /// Reads the local header of `entry` and checks that it says the same and that header, payload and descriptor end
 /// at or before `limit`, the start of the directory. Sizes and CRC may each be 0 when a descriptor follows (torch and
-/// streaming writers). The descriptor itself is not read. Throws Error(input) naming the record.
+/// streaming writers); then the descriptor must say the same as `entry`. Throws Error(input) naming the record.
 RecordPlace check_local_header(const Source& source, const CentralEntry& entry, std::uint64_t limit);
 
 }  // namespace fsdpckpt::zip

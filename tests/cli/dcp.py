@@ -129,6 +129,7 @@ class Directory:
     def __init__(self, path):
         self.path = str(path)
         self.state, self.storage, self.paths, self.files = {}, {}, {}, {}
+        self.fields = {}  # more of Metadata
 
     def tensor(self, name, shape, chunks, path=None):
         """`chunks`: (offsets, sizes, file name, bytes or None for zeros)."""
@@ -154,7 +155,8 @@ class Directory:
 
     def save(self):
         os.makedirs(self.path, exist_ok=True)
-        metadata = filled(Metadata, state_dict_metadata=self.state, planner_data=self.paths, storage_data=self.storage)
+        metadata = filled(Metadata, state_dict_metadata=self.state, planner_data=self.paths, storage_data=self.storage,
+                          **self.fields)
         with open(os.path.join(self.path, ".metadata"), "wb") as target:
             target.write(pickle.dumps(metadata, 4))
         for name, content in self.files.items():

@@ -26,14 +26,32 @@ class Documents(harness.CliTest):
         self.assertEqual(document["totals"], {"tensors": 2, "objects": 1, "elements": 14, "bytes": 56, "chunks": 3,
                                               "ranks": 2, "dtypes": {"float32": {"tensors": 2, "bytes": 56}}})
         self.assertEqual(document["entries"], [
-            {"name": "model.w", "kind": "tensor", "dtype": "float32", "shape": [4, 3], "bytes": 48, "chunk_count": 2},
-            {"name": "model.b", "kind": "tensor", "dtype": "float32", "shape": [2], "bytes": 8, "chunk_count": 1},
-            {"name": "step", "kind": "object", "bytes": 359, "value": "7", "weights_only_refuses": []}])
-        self.assertEqual([file["path"] for file in document["files"]], [".metadata", "__0_0.distcp", "__1_0.distcp"])
+            {"name": "model.w", "path": ["model", "w"], "kind": "tensor", "dtype": "float32", "shape": [4, 3], "bytes": 48,
+             "chunk_count": 2, "chunks": [{"offsets": [0, 0], "sizes": [2, 3], "file": "__0_0.distcp", "offset": 0, "length": 608},
+                                          {"offsets": [2, 0], "sizes": [2, 3], "file": "__1_0.distcp", "offset": 0, "length": 608}]},
+            {"name": "model.b", "path": ["model", "b"], "kind": "tensor", "dtype": "float32", "shape": [2], "bytes": 8,
+             "chunk_count": 1, "chunks": [{"offsets": [0], "sizes": [2], "file": "__0_0.distcp", "offset": 608, "length": 588}]},
+            {"name": "step", "path": ["step"], "kind": "object", "bytes": 359, "value": "7", "globals": [], "weights_only": True,
+             "weights_only_since": "2.0", "weights_only_refuses": []}])
+        self.assertEqual(document["parts"], [{"name": "model", "tensors": 2, "objects": 0, "elements": 14, "bytes": 56},
+                                             {"tensors": 0, "objects": 1, "elements": 0, "bytes": 0}])
+        self.assertEqual((document["framework"], document["writer"]), ("", "DCP as written by torch 2.3"))
+        self.assertEqual([(file["path"], file["state"], file.get("referenced")) for file in document["files"]],
+                         [(".metadata", "whole", None), ("__0_0.distcp", "whole", 1555), ("__1_0.distcp", "whole", 608)])
 
-    def test_inspect_with_chunks(self):
-        chunks = self.document("inspect", "ck", "--show", "chunks", schema="inspect")["entries"][0]["chunks"]
-        self.assertEqual(chunks[1], {"offsets": [2, 0], "sizes": [2, 3], "file": "__1_0.distcp", "offset": 0, "length": 608})
+    def test_inspect_leaves_out_what_is_not_asked_for(self):
+        for show, has_chunks, has_value in (("entries", False, False), ("chunks", True, False), ("objects", False, True)):
+            entries = self.document("inspect", "ck", "--show", show, schema="inspect")["entries"]
+            self.assertEqual(("chunks" in entries[0], "value" in entries[2]), (has_chunks, has_value), show)
+
+    def test_inspect_says_what_weights_only_refuses(self):
+        made = dcp.small(self.folder / "ck")
+        made.object("odd", dcp.Call(dcp.function("argparse", "Namespace"), b"x"))
+        made.save()
+        odd = self.document("inspect", "ck", schema="inspect")["entries"][-1]
+        self.assertEqual((odd["globals"], odd["weights_only"], odd["weights_only_refuses"]),
+                         (["argparse.Namespace", "_codecs.encode"], False, ["argparse.Namespace"]))
+        self.assertNotIn("weights_only_since", odd)
 
     def test_every_checkpoint_of_testdata(self):
         sources = [*harness.TESTDATA.rglob(".metadata"), *harness.TESTDATA.rglob("__0.metadata")]
@@ -120,11 +138,11 @@ class Failures(harness.CliTest):
             self.failure(["--json", command, "cut"], 3, command, kind="input", path="cut/.metadata", offset=97)
 
     def test_entry_and_box(self):
-        made = dcp.Directory(self.folder / "gap")
-        made.tensor("w", (4,), [((0,), (2,), "__0_0.distcp", None)])
+        made = dcp.Directory(self.folder / "wide")
+        made.tensor("w", (4,), [((2,), (4,), "__0_0.distcp", None)])
         made.save()
         for command in ("inspect", "consolidate"):
-            self.failure(["--json", command, "gap"], 3, command, kind="input", path="gap", entry="w", box="[2:4]")
+            self.failure(["--json", command, "wide"], 3, command, kind="input", path="wide", entry="w", box="[2:6]")
 
     def test_refused(self):
         (self.folder / "out.pt").write_text("")

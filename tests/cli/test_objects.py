@@ -18,7 +18,7 @@ class UserObjects(harness.CliTest):
             self.assert_ok(result, err=NEEDS)
             self.assertRegex(result.out, r"\Aout\.pt: 1 tensor, 8 objects, ")
         text = self.run_cli("inspect", "out.pt", "--show", "objects").out
-        self.assertRegex(text, r"  cfg +-  usercfg\.TrainConfig\(\.\.\.\) +refuses usercfg\.TrainConfig\n")
+        self.assertRegex(text, r"  cfg +-  usercfg\.TrainConfig\(\.\.\.\) +usercfg\.TrainConfig \(weights_only refuses it\)\n")
 
     def test_safe_refuses_what_torch_refuses(self):
         self.assert_fails(["consolidate", "ck", "out.pt", "--objects", "safe"], 5,
@@ -59,7 +59,7 @@ class Attacks(harness.CliTest):
     def test_inspect_shows_it(self):
         result = self.run_cli("inspect", "ck", "--show", "objects")
         self.assert_ok(result)
-        self.assertRegex(result.out, r"  hook +\d+ B  posix\.system\('touch ran'\)  refuses posix\.system\n")
+        self.assertRegex(result.out, r"  hook +\d+ B  posix\.system\('touch ran'\)  posix\.system \(weights_only refuses it\)\n")
         self.assertEqual(self.listed(), ["ck"])
 
     def test_ways_on(self):
@@ -92,8 +92,11 @@ class MetaPt(harness.CliTest):
 
     def test_no_dict(self):
         self.with_meta([1, 2])
-        for arguments in (["inspect", "ck"], ["consolidate", "ck", "out.pt"]):
-            self.assert_fails(arguments, 3, ("meta.pt holds something else than a dict", "ck/meta.pt"))
+        error = ("meta.pt holds something else than a dict", "ck/meta.pt")
+        self.assert_fails(["consolidate", "ck", "out.pt"], 3, error)
+        result = self.run_cli("inspect", "ck")
+        self.assertEqual((result.code, result.err), (3, harness.error_text(*error)))
+        self.assertIn("\n  model.w  float32  [4, 3]", result.out)
 
 
 if __name__ == "__main__":

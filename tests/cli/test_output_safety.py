@@ -3,6 +3,7 @@ import os
 import resource
 import stat
 import subprocess
+import tempfile
 
 import dcp
 import harness
@@ -41,6 +42,46 @@ class Stdout(harness.CliTest):
             process.stderr.close()
 
 
+class FileToStdout(harness.CliTest):
+    """`consolidate SRC -`: what does not arrive is an error, since half a file is none."""
+
+    def setUp(self):
+        super().setUp()
+        dcp.big(self.folder / "ck", 4, ranks=2).save()
+
+    def fails(self, reason, **options):
+        result = self.run_cli("consolidate", "ck", "-", **options)
+        self.assertEqual((result.code, result.err), (4, harness.error_text(f"cannot write: {reason}", "stream")))
+        self.assertEqual(self.listed(), ["ck"])
+
+    def test_full(self):
+        with open("/dev/full", "wb") as full:
+            self.fails("No space left on device", stdout=full)
+
+    def test_reader_leaves_early(self):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        self.fails("Broken pipe", stdout=theirs)
+        os.close(theirs)
+
+    def test_file_size_limit(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        with tempfile.TemporaryFile() as file:
+            self.fails("File too large", stdout=file, preexec_fn=limit)
+            self.assertEqual(file.seek(0, os.SEEK_END), 1 << 20)
+
+
+class AnswerToFullStdout(harness.CliTest):
+    def test_file_is_complete_all_the_same(self):
+        dcp.small(self.folder / "ck").save()
+        self.assert_ok(self.run_cli("consolidate", "ck", "whole.pt"))
+        with open("/dev/full", "wb") as full:
+            result = self.run_cli("consolidate", "ck", "out.pt", stdout=full)
+        self.assertEqual((result.code, result.err), (4, harness.error_text(*FULL)))
+        self.assertEqual(self.listed(), ["ck", "out.pt", "whole.pt"])
+        self.assertEqual((self.folder / "out.pt").read_bytes(), (self.folder / "whole.pt").read_bytes())
+
+
 class FullDisk(harness.CliTest):
     def setUp(self):
         super().setUp()
@@ -58,14 +99,19 @@ class FullDisk(harness.CliTest):
             for options in ([], ["-n"], ["--no-fsync"]):
                 result = self.run_cli("consolidate", "ck", "disk/out.pt", *options)
                 self.assertEqual((result.code, result.out), (code, ""))
-                self.assertRegex(result.err, message)
+                self.assertRegex(result.err, message + r"\Z")
                 self.assertEqual(self.listed("disk"), [])
+            left = ".out.pt.fsdpckpt-1-2.tmp"
+            (disk / left).write_text("")
+            self.assertRegex(self.run_cli("consolidate", "ck", "disk/out.pt").err,
+                             message + rf"  try: remove '{left}' unless another run is using it\n\Z")
+            self.assertEqual(self.listed("disk"), [left])
         finally:
             subprocess.run(["umount", disk], check=True)
 
     def test_full_disk(self):
         self.full_at("1m", 4, r"\Afsdpckpt: error: not enough space: \d+ bytes \(4\.0 MiB\) are needed, "
-                              r"1048576 bytes \(1\.0 MiB\) are free\n  in:  disk\n\Z")
+                              r"1048576 bytes \(1\.0 MiB\) are free\n  in:  disk\n")
 
     def test_file_size_limit(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
@@ -130,6 +176,27 @@ class TwoWriters(harness.CliTest):
             self.assertEqual(self.listed(), ["ck", "out.pt"])
             self.assertEqual(self.run_cli("inspect", "out.pt").code, 0)
             os.remove(self.folder / "out.pt")
+
+    def test_with_force_the_last_one_wins_whole(self):
+        """A reader sees one of the files at any time, never a mixture or nothing."""
+        whole = set()
+        for i in range(3):
+            made = dcp.Directory(self.folder / f"ck{i}")
+            made.tensor("w", (1 << 20,), [((0,), (1 << 20,), "__0_0.distcp", bytes([i + 1]) * (4 << 20))])
+            made.save()
+            self.assert_ok(self.run_cli("consolidate", f"ck{i}", f"{i}.pt"))
+            whole.add((self.folder / f"{i}.pt").read_bytes())
+        self.assertEqual(len(whole), 3)
+        before = self.listed()
+        self.assert_ok(self.run_cli("consolidate", "ck0", "out.pt"))
+        for _ in range(5):
+            processes = [self.start("consolidate", f"ck{i}", "out.pt", "--force") for i in range(3)]
+            while any(process.poll() is None for process in processes):
+                self.assertIn((self.folder / "out.pt").read_bytes(), whole)
+            errors = [process.communicate()[1].decode() for process in processes]
+            self.assertEqual([process.returncode for process in processes], [0, 0, 0], errors)
+            self.assertIn((self.folder / "out.pt").read_bytes(), whole)
+            self.assertEqual(self.listed(), sorted([*before, "out.pt"]))
 
 
 if __name__ == "__main__":

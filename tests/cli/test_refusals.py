@@ -91,6 +91,15 @@ class InsideSource(harness.CliTest):
         self.inside("link", "ck/out.pt")
         self.inside("ck", "link")
 
+    def test_through_a_bind_mount(self):
+        (self.folder / "bound").mkdir()
+        if subprocess.run(["mount", "--bind", "ck", "bound"], cwd=self.folder, capture_output=True).returncode != 0:
+            print("not checked: no directory can be bound to another name here (it needs root)")
+            return
+        self.addCleanup(subprocess.run, ["umount", self.folder / "bound"], check=True)
+        self.inside("ck", "bound/out.pt")
+        self.inside("bound", "ck/out.pt")
+
     def test_link_to_a_rank_file(self):
         """With --force the link is replaced, or the run refused: the rank file stays as it was either way."""
         os.symlink("ck/__0_0.distcp", self.folder / "out.pt")

@@ -8,12 +8,24 @@ CASE = "cases/chunks-do-not-cover"
 
 
 class Holes(harness.CliTest):
-    """inspect shows the checkpoint, then the damage; consolidate refuses."""
+    """consolidate refuses; inspect shows the checkpoint, with a note, or the error when the index itself is wrong."""
 
-    def damaged(self, source, what, where):
+    def refused(self, source, what, where):
         self.assert_fails(["consolidate", source, "out.pt"], 3, (what, where))
         self.assert_fails(["consolidate", "-n", source, "out.pt"], 3, (what, where))
+
+    def noted(self, source, what, where):
+        self.refused(source, what, where)
+        note = f"1 tensor is not stored exactly once: 'model.w' ({what})"
         result = self.run_cli("inspect", source)
+        self.assert_ok(result, err=f"fsdpckpt: note: {note}\n")
+        self.assertIn("  model.w ", result.out)
+        document = harness.valid_document(self, self.run_cli("--json", "inspect", source).out, "inspect")
+        self.assertEqual((document["ok"], document["notes"]), (True, [note]))
+
+    def damaged(self, source, what, where):
+        self.refused(source, what, where)
+        result = self.run_cli("-q", "inspect", source)
         self.assertEqual((result.code, result.err), (3, harness.error_text(what, where)))
         self.assertIn("model.w", result.out)
         document = harness.valid_document(self, self.run_cli("--json", "inspect", source).out, "inspect")
@@ -22,16 +34,25 @@ class Holes(harness.CliTest):
 
     def test_gap(self):
         self.copy(CASE + "/gap", "gap")
-        self.damaged("gap", "elements [4:8, 0:4] are in no chunk", "gap, entry 'model.w' [4:8, 0:4]")
+        self.noted("gap", "elements [4:8, 0:4] are in no chunk", "gap, entry 'model.w' [4:8, 0:4]")
 
     def test_overlap(self):
         self.copy(CASE + "/overlap", "overlap")
-        self.damaged("overlap", "elements [2:4, 0:4] are in more than one chunk", "overlap, entry 'model.w' [2:4, 0:4]")
+        self.noted("overlap", "elements [2:4, 0:4] are in more than one chunk", "overlap, entry 'model.w' [2:4, 0:4]")
 
     def test_outside(self):
         self.copy(CASE + "/outside", "outside")
         self.damaged("outside", "chunk [6:10, 0:4] lies outside the tensor's shape [8, 4]",
                      "outside, entry 'model.w' [6:10, 0:4]")
+
+    def test_many_holes_are_one_note(self):
+        made = dcp.Directory(self.folder / "ck")
+        for name in "abcde":
+            made.tensor(name, (2,), [((0,), (1,), "__0_0.distcp", None)])
+        made.save()
+        hole = "elements [1:2] are in no chunk"
+        self.assertEqual(self.run_cli("inspect", "ck").err, "fsdpckpt: note: 5 tensors are not stored exactly once: "
+                         f"'a' ({hole}), 'b' ({hole}), 'c' ({hole}) and 2 more\n")
 
     def test_hole_in_what_is_left_out(self):
         """A selection without the damaged entry is whole."""
@@ -43,8 +64,7 @@ class Holes(harness.CliTest):
         made = dcp.small(self.folder / "ck")
         made.storage = {index: info for index, info in made.storage.items() if index.offset != (2, 0)}
         made.save()
-        self.assert_fails(["consolidate", "ck", "out.pt"], 3,
-                          ("a chunk is listed but stored in no file", "ck, entry 'model.w' [2:4, 0:3]"))
+        self.damaged("ck", "a chunk is listed but stored in no file", "ck, entry 'model.w' [2:4, 0:3]")
 
 
 class Hostile(harness.CliTest):
@@ -78,7 +98,11 @@ class Hostile(harness.CliTest):
         dcp.small(self.folder / "ck").save()
         os.remove(self.folder / "ck/__1_0.distcp")
         os.symlink("/dev/zero", self.folder / "ck/__1_0.distcp")
-        self.refused("symbolic link does not end at a regular file", "ck/__1_0.distcp")
+        error = ("symbolic link does not end at a regular file", "ck/__1_0.distcp")
+        self.assert_fails(["consolidate", "ck", "out.pt"], 5, error)
+        result = self.run_cli("inspect", "ck", "--show", "files")
+        self.assertEqual((result.code, result.err), (5, harness.error_text(*error)))
+        self.assertIn("  __1_0.distcp        -       608 B           0 B  cannot be read\n", result.out)
 
     def test_link_to_a_regular_file_is_followed(self):
         """Model caches are made of them."""

@@ -73,7 +73,12 @@ class UsageErrors(harness.CliTest):
             self.wrong([option, "foo", "inspect", "ck"], f"{option} is 'foo': auto, always or never were expected")
         for bad, part in (("foo", "foo"), ("entries,foo", "foo"), ("entries,", ""), ("", "")):
             self.wrong(["inspect", "ck", "--show", bad],
-                       f"--show is '{part}': entries, objects, chunks or files were expected")
+                       f"--show is '{part}': entries, chunks, objects, files or tree were expected")
+        self.wrong(["inspect", "ck", "--show", "entries,chunk"],
+                   "--show is 'chunk': entries, chunks, objects, files or tree were expected", "--show chunks")
+        self.wrong(["inspect", "ck", "--sort", "sise"],
+                   "--sort is 'sise': name, size, dtype, shape or chunks were expected", "--sort size")
+        self.wrong(["inspect", "ck", "--sort", ""], "--sort is '': name, size, dtype, shape or chunks were expected")
 
     def test_numbers(self):
         for bad in ("0", "foo", "-1", "1025", "2x", "99999999999999999999", ""):

@@ -127,19 +127,82 @@ class CutMetadata(WrongInput):
 
 
 class DamagedRankFiles(WrongInput):
+    """consolidate refuses; inspect shows what the metadata says, then the same error."""
+
+    def damaged(self, source, what, where):
+        self.assert_fails(["consolidate", source, "out.pt"], 3, (what, where))
+        result = self.run_cli("inspect", source)
+        self.assertEqual((result.code, result.err), (3, harness.error_text(what, where)))
+        self.assertIn(f"{source}: sharded checkpoint (", result.out)
+        self.assertIn("  chunks\n", result.out)
+        document = harness.valid_document(self, self.run_cli("--json", "inspect", source).out, "inspect")
+        self.assertEqual((document["ok"], document["error"]["message"]), (False, what))
+        self.assertTrue(document["entries"])
+        return {file["path"]: file for file in document["files"]}
+
     def test_missing(self):
         os.remove(self.folder / self.copy(METADATA) / "__1_0.distcp")
-        self.wrong("ck", "a rank file is missing: '__1_0.distcp'", "ck")
+        self.damaged("ck", "a rank file is missing: '__1_0.distcp'; 5 entries need it", "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
         os.remove(self.folder / "ck/__2_0.distcp")
-        self.wrong("ck", "rank files are missing: '__1_0.distcp', '__2_0.distcp'", "ck")
+        files = self.damaged("ck", "2 rank files are missing: '__1_0.distcp', '__2_0.distcp'; 5 entries need them",
+                             "ck, entry 't1' [4:8, 0:4]")
+        self.assertEqual([files[f"__{rank}_0.distcp"]["state"] for rank in range(4)], ["whole", "missing", "missing", "whole"])
+
+    def test_many_missing_are_not_all_named(self):
+        made = dcp.Directory(self.folder / "ck")
+        for rank in range(10):
+            made.tensor(f"w{rank}", (1,), [((0,), (1,), f"__{rank}_0.distcp", None)])
+        made.save()
+        for rank in range(10):
+            os.remove(self.folder / f"ck/__{rank}_0.distcp")
+        names = ", ".join(f"'__{rank}_0.distcp'" for rank in range(8))
+        self.damaged("ck", f"10 rank files are missing: {names} and 2 more; 10 entries need them", "ck, entry 'w0' [0:1]")
 
     def test_cut_or_empty(self):
         self.copy(METADATA)
         for length in (0, 1000):
             os.truncate(self.folder / "ck/__1_0.distcp", length)
-            self.wrong("ck", f"rank file is too short: an item needs bytes 0..1641, the file has {length}",
-                       "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
+            what = f"rank file is too short: a chunk needs bytes 0..1641, the file has {length}; 5 entries need 7757"
+            files = self.damaged("ck", what, "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
+            self.assertEqual((files["__1_0.distcp"]["state"], files["__1_0.distcp"]["needed"]), ("too short", 7757))
             self.write("ck/__1_0.distcp", bytes(1000))
+
+    def test_cut_says_how_much_is_needed(self):
+        dcp.small(self.folder / "ck").save()
+        needed = (self.folder / "ck/__0_0.distcp").stat().st_size
+        os.truncate(self.folder / "ck/__0_0.distcp", 700)
+        self.damaged("ck", f"rank file is too short: a chunk needs bytes 608..1196, the file has 700; 2 entries need {needed}",
+                     "ck/__0_0.distcp, entry 'model.b' [0:2]")
+
+    def test_missing_and_cut(self):
+        made = dcp.Directory(self.folder / "ck")
+        for rank in range(3):
+            made.tensor(f"w{rank}", (1,), [((0,), (1,), f"__{rank}_0.distcp", None)])
+        made.save()
+        size = (self.folder / "ck/__2_0.distcp").stat().st_size
+        os.remove(self.folder / "ck/__0_0.distcp")
+        os.truncate(self.folder / "ck/__2_0.distcp", 9)
+        self.damaged("ck", "1 rank file is missing: '__0_0.distcp'; 1 rank file is too short: '__2_0.distcp' "
+                           f"(9 of {size} bytes); 2 entries need them", "ck, entry 'w0' [0:1]")
+
+    def test_object_in_a_missing_file(self):
+        """It is listed, without its value."""
+        made = dcp.small(self.folder / "ck")
+        made.object("epoch", 3, file="__5_0.distcp")
+        made.save()
+        os.remove(self.folder / "ck/__5_0.distcp")
+        self.damaged("ck", "a rank file is missing: '__5_0.distcp'; 1 entry needs it", "ck/__5_0.distcp, entry 'epoch'")
+        self.assertIn("  epoch   359 B  (cannot be read)\n", self.run_cli("inspect", "ck").out)
+
+    def test_damaged_object(self):
+        made = dcp.small(self.folder / "ck")
+        made.files["__0_0.distcp"] = made.files["__0_0.distcp"][:-359] + bytes(359)
+        made.save()
+        result = self.run_cli("inspect", "ck")
+        self.assertEqual(result.code, 3)
+        self.assertIn("  step    359 B  (cannot be read)\n", result.out)
+        self.assertRegex(result.err, r"\Afsdpckpt: error: .*\n  in:  ck/__0_0\.distcp@1196, .*entry 'step'\n\Z")
+        self.assert_ok(self.run_cli("inspect", "ck", "--show", "entries"))
 
     def test_flipped_bit(self):
         """In the stored values: only the checksum can tell."""

@@ -122,6 +122,26 @@ TEST_F(Consolidate, ASignalInTheMiddleLeavesNothingBehind) {
   EXPECT_EQ(directory_.names(), Names{"ck"});
 }
 
+TEST_F(Consolidate, ASignalAfterTheLastByteLeavesNothingBehind) {
+  for (const bool verify : {false, true}) {
+    std::atomic<int> stop{0};
+    const auto press = [&](std::uint64_t done, std::uint64_t total) { stop = done + 100'000 > total ? SIGTERM : 0; };
+    EXPECT_EQ(error_of([&] { run({.verify = verify, .stop = &stop, .progress = press}); }).kind(),
+              ErrorKind::terminated);
+    EXPECT_EQ(stop, SIGTERM);
+    EXPECT_EQ(directory_.names(), Names{"ck"});
+  }
+}
+
+TEST_F(Consolidate, ASourceThatIsOverwrittenMeanwhileIsNotCalledDamaged) {
+  const std::string other(builder_.file(1).size(), 'x');
+  const auto overwrite = [&](std::uint64_t, std::uint64_t) { directory_.write("ck/__1_0.distcp", other); };
+  const Error error = error_of([&] { run({.threads = 1, .memory_limit = 1, .progress = overwrite}); });
+  EXPECT_EQ(error.kind(), ErrorKind::io);
+  EXPECT_STREQ(error.what(), "changed while being read");
+  EXPECT_EQ(error.where().path, directory_.path("ck/__1_0.distcp"));
+}
+
 TEST_F(Consolidate, WorksWithLittleMemoryAndManyThreads) {
   for (const std::uint64_t limit : {std::uint64_t{1}, std::uint64_t{100'000}, std::uint64_t{3} << 20}) {
     run({.replace = true, .threads = 16, .memory_limit = limit});

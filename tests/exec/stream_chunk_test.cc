@@ -97,6 +97,32 @@ TEST(StreamChunk, FindsOneDamagedBitInsideTheStream) {
   }
 }
 
+TEST(StreamChunk, FindsOneDamagedBitInAStorageThatIsLargerOrInAnotherOrder) {
+  const TensorValues values = sample_values("float32", {501, 703});
+  const std::string padding(36, 'p');
+  const TestTensor view{.shape = values.shape, .storage_offset = 9, .storage = padding + values.bytes + padding};
+  const TestTensor transposed{.shape = values.shape, .strides = {1, 501}, .storage = values.bytes};
+  for (const TestTensor& tensor : {view, transposed}) {
+    const std::string item = tensor_item(tensor);
+    const std::size_t begin = item.find(tensor.storage.substr(0, 64));
+    for (const std::size_t byte : {std::size_t{0}, std::size_t{1000}, tensor.storage.size() - 1}) {
+      std::string damaged = item;
+      damaged[begin + byte] = static_cast<char>(damaged[begin + byte] ^ 1);
+      const Error error = error_of_consolidating(one_chunk(values, zstd_of(damaged)));
+      EXPECT_NE(std::string(error.what()).find("checksum"), std::string::npos) << error.what();
+      EXPECT_EQ(error.where().entry, "w");
+    }
+  }
+}
+
+TEST(StreamChunk, CountsChecksumsOfAllKindsAsChecked) {
+  const TensorValues values = sample_values("float32", {501, 703});
+  std::vector<ChunkPlan> chunks = compressed(cut(values.shape, 0, 3));
+  chunks[0].padding = 9;
+  chunks[1].is_transposed = true;
+  EXPECT_EQ(expect_whole(values, chunks).chunks_unchecked, 0U);
+}
+
 TEST(StreamChunk, RefusesAStorageOfAnotherSizeThanItsTensorNeeds) {
   const TensorValues values = sample_values("float32", {4, 4});
   for (const std::string& storage : {values.bytes + "12345678", values.bytes.substr(8)}) {
@@ -118,6 +144,40 @@ TEST(StreamChunk, RefusesAStreamThatEndsEarly) {
   const Error error = error_of_consolidating(one_chunk(values, stream.substr(0, stream.size() / 2)));
   EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_EQ(error.where().entry, "w");
+}
+
+/// The last bytes of a stream hold no byte of the tensor, but the directory of the item and the end of the frame.
+TEST(StreamChunk, RefusesAStreamWhoseLastBytesAreMissing) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  for (std::size_t missing = 1; missing < 8; ++missing) {
+    const Error error = error_of_consolidating(one_chunk(values, stream.substr(0, stream.size() - missing)));
+    EXPECT_EQ(error.kind(), ErrorKind::input);
+    EXPECT_EQ(error.where().entry, "w");
+  }
+}
+
+TEST(StreamChunk, RefusesBytesBehindTheStream) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  EXPECT_EQ(error_of_consolidating(one_chunk(values, stream + "more")).kind(), ErrorKind::input);
+}
+
+TEST(StreamChunk, RefusesAStreamThatGoesOnWithoutEnd) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  const std::string item = tensor_item({.shape = values.shape, .storage = values.bytes});
+  const Error error = error_of_consolidating(one_chunk(values, zstd_of(item + std::string(64 << 20, '\0'))));
+  EXPECT_NE(std::string(error.what()).find("more than 1 MiB behind its tensor"), std::string::npos) << error.what();
+  EXPECT_EQ(error.where().entry, "w");
+}
+
+/// Byte 5 of a frame of less than 64 KiB with a content size: ZSTD's frame format, 3.1.1.1.
+TEST(StreamChunk, RefusesAFalseContentSize) {
+  const TensorValues values = sample_values("float32", {51, 73});
+  std::string stream = zstd_of(tensor_item({.shape = values.shape, .storage = values.bytes}));
+  ASSERT_EQ(stream[4] & 0xe0, 0x60);  // single segment, content size in two bytes
+  stream[5] = static_cast<char>(stream[5] ^ 1);
+  EXPECT_EQ(error_of_consolidating(one_chunk(values, stream)).kind(), ErrorKind::input);
 }
 
 TEST(StreamChunk, RefusesBytesThatAreNoStream) {

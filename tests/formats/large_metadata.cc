@@ -2,15 +2,15 @@
 
 #include <cstdio>
 #include <stdexcept>
-#include <unordered_map>
 #include <vector>
+
+#include "pickle/protocol4_emitter.h"
 
 namespace fsdpckpt {
 namespace {
 
 constexpr const char* kMetadata = "torch.distributed.checkpoint.metadata";
 constexpr const char* kFileSystem = "torch.distributed.checkpoint.filesystem";
-constexpr int kBatch = 1000;  // of APPENDS and SETITEMS, in Lib/pickle.py
 
 class Builder {
  public:
@@ -20,203 +20,132 @@ class Builder {
   ~Builder() { std::fclose(file_); }
 
   std::uint64_t build() {
-    out_ = "\x80\x04";
-    begin_object(kMetadata, "Metadata");
+    pickle_.begin_object(kMetadata, "Metadata");
     if (shape_.storage_data_first) write_storage_data();
     write_state_dict();
     write_planner_data();
     if (!shape_.storage_data_first) write_storage_data();
-    end_object();
-    op('.');
+    pickle_.end_object();
+    pickle_.op('.');
     flush();
     return written_;
   }
 
  private:
-  void op(char code) { out_.push_back(code); }
-  void number(std::uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) op(static_cast<char>(value >> (8 * i)));
-  }
-  void memoize() {
-    op('\x94');
-    ++slots_;
-  }
-  void get(std::uint32_t slot) {
-    op(slot < 256 ? 'h' : 'j');
-    number(slot, slot < 256 ? 1 : 4);
-  }
-  void integer(std::uint64_t value) {
-    const int bytes = value < 256 ? 1 : value < 65536 ? 2 : value < (1U << 31) ? 4 : 8;
-    op(bytes == 1 ? 'K' : bytes == 2 ? 'M' : bytes == 4 ? 'J' : '\x8a');
-    if (bytes == 8) op('\x08');
-    number(value, bytes);
-  }
-  void text(const std::string& text) {
-    if (const auto known = known_.find(text); known != known_.end()) return get(known->second);
-    op('\x8c');
-    number(text.size(), 1);
-    out_ += text;
-    known_[text] = slots_;
-    memoize();
-  }
-  void global(const std::string& module, const std::string& name) {
-    const std::string key = module + " " + name;
-    if (const auto known = known_.find(key); known != known_.end()) return get(known->second);
-    text(module);
-    text(name);
-    op('\x93');
-    known_[key] = slots_;
-    memoize();
-  }
-  void begin_object(const char* module, const char* name) {
-    global(module, name);
-    out_ += ")\x81";
-    memoize();
-    op('}');
-    memoize();
-    op('(');
-  }
-  void end_object() { out_ += "ub"; }
-
-  void size(std::uint64_t rows, std::uint64_t columns) {
-    global("torch", "Size");
-    integer(rows);
-    integer(columns);
-    op('\x86');
-    memoize();
-    op('\x85');
-    memoize();
-    op('R');
-    memoize();
-  }
-
   void properties() {
-    global(kMetadata, "TensorProperties");
-    out_ += ")\x81";
-    memoize();
-    op('(');
-    global("torch", "bfloat16");
-    global("torch.serialization", "_get_layout");
-    text("torch.strided");
-    op('\x85');
-    memoize();
-    op('R');
-    memoize();
-    op('\x89');
-    global(kMetadata, "_MEM_FORMAT_ENCODING");
-    integer(0);
-    op('\x85');
-    memoize();
-    op('R');
-    memoize();
-    out_ += "\x89t";
-    memoize();
-    op('b');
+    pickle_.new_object(kMetadata, "TensorProperties");
+    pickle_.op('(');
+    pickle_.global("torch", "bfloat16");
+    pickle_.global("torch.serialization", "_get_layout");
+    pickle_.text("torch.strided");
+    pickle_.call_with_one();
+    pickle_.op('\x89');
+    pickle_.global(kMetadata, "_MEM_FORMAT_ENCODING");
+    pickle_.integer(0);
+    pickle_.call_with_one();
+    pickle_.op('\x89');
+    pickle_.op('t');
+    pickle_.memoize();
+    pickle_.op('b');
   }
 
   void write_tensor() {
-    begin_object(kMetadata, "TensorStorageMetadata");
-    text("properties");
+    pickle_.begin_object(kMetadata, "TensorStorageMetadata");
+    pickle_.text("properties");
     properties();
-    text("size");
-    size(static_cast<std::uint64_t>(shape_.chunks) * 64, 4096);
-    text("chunks");
-    op(']');
-    memoize();
+    pickle_.text("size");
+    pickle_.size(static_cast<std::uint64_t>(shape_.chunks) * 64, 4096);
+    pickle_.text("chunks");
+    pickle_.container(']');
     for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
-      if (chunk % kBatch == 0) op('(');
-      begin_object(kMetadata, "ChunkStorageMetadata");
-      text("offsets");
-      size(static_cast<std::uint64_t>(chunk) * 64, 0);
-      if (shape_.shared_offsets) offset_slots_.push_back(slots_ - 1);
-      text("sizes");
-      size(64, 4096);
-      end_object();
-      if (chunk % kBatch == kBatch - 1 || chunk + 1 == shape_.chunks) op('e');
+      if (chunk % pickle::kPythonBatch == 0) pickle_.op('(');
+      pickle_.begin_object(kMetadata, "ChunkStorageMetadata");
+      pickle_.text("offsets");
+      const std::uint32_t slot = pickle_.size(static_cast<std::uint64_t>(chunk) * 64, 0);
+      if (shape_.shared_offsets) offset_slots_.push_back(slot);
+      pickle_.text("sizes");
+      pickle_.size(64, 4096);
+      pickle_.end_object();
+      if (chunk % pickle::kPythonBatch == pickle::kPythonBatch - 1 || chunk + 1 == shape_.chunks) pickle_.op('e');
     }
-    end_object();
+    pickle_.end_object();
     flush();
   }
 
   void write_state_dict() {
-    text("state_dict_metadata");
-    op('}');
-    memoize();
-    op('(');
+    pickle_.text("state_dict_metadata");
+    pickle_.container('}');
+    pickle_.op('(');
     for (int tensor = 0; tensor < shape_.tensors; ++tensor) {
-      text(large_name(tensor));
+      pickle_.text(large_name(tensor));
       write_tensor();
     }
-    op('u');
+    pickle_.op('u');
   }
 
   void write_planner_data() {
-    text("planner_data");
-    op('}');
-    memoize();
-    op('(');
+    pickle_.text("planner_data");
+    pickle_.container('}');
+    pickle_.op('(');
     for (int tensor = 0; tensor < shape_.tensors; ++tensor) {
-      text(large_name(tensor));
-      text("model");
-      text(large_name(tensor).substr(6));
-      op('\x86');
-      memoize();
+      pickle_.text(large_name(tensor));
+      pickle_.text("model");
+      pickle_.text(large_name(tensor).substr(6));
+      pickle_.op('\x86');
+      pickle_.memoize();
     }
-    op('u');
+    pickle_.op('u');
   }
 
   void write_item(int tensor, int chunk) {
-    begin_object(kMetadata, "MetadataIndex");
-    text("fqn");
-    text(large_name(tensor));
-    text("index");
-    integer(static_cast<std::uint64_t>(chunk));
-    text("offset");
+    pickle_.begin_object(kMetadata, "MetadataIndex");
+    pickle_.text("fqn");
+    pickle_.text(large_name(tensor));
+    pickle_.text("index");
+    pickle_.integer(static_cast<std::uint64_t>(chunk));
+    pickle_.text("offset");
     if (shape_.shared_offsets)
-      get(offset_slots_[static_cast<std::size_t>(tensor) * static_cast<std::size_t>(shape_.chunks) +
-                        static_cast<std::size_t>(chunk)]);
+      pickle_.get(offset_slots_[static_cast<std::size_t>(tensor) * static_cast<std::size_t>(shape_.chunks) +
+                                static_cast<std::size_t>(chunk)]);
     else
-      size(static_cast<std::uint64_t>(chunk) * 64, 0);
-    end_object();
-    begin_object(kFileSystem, "_StorageInfo");
-    text("relative_path");
-    text(large_file(chunk % kLargeRanks));
-    text("offset");
-    integer(static_cast<std::uint64_t>(tensor) * kLargeItem);
-    text("length");
-    integer(kLargeItem);
-    end_object();
+      pickle_.size(static_cast<std::uint64_t>(chunk) * 64, 0);
+    pickle_.end_object();
+    pickle_.begin_object(kFileSystem, "_StorageInfo");
+    pickle_.text("relative_path");
+    pickle_.text(large_file(chunk % kLargeRanks));
+    pickle_.text("offset");
+    pickle_.integer(static_cast<std::uint64_t>(tensor) * kLargeItem);
+    pickle_.text("length");
+    pickle_.integer(kLargeItem);
+    pickle_.end_object();
   }
 
   /// Rank after rank, as the coordinator gathers them.
   void write_storage_data() {
-    text("storage_data");
-    op('}');
-    memoize();
+    pickle_.text("storage_data");
+    pickle_.container('}');
     int item = 0;
     const int count = shape_.tensors * shape_.chunks;
     for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
       for (int tensor = 0; tensor < shape_.tensors; ++tensor, ++item) {
-        if (item % kBatch == 0) op('(');
+        if (item % pickle::kPythonBatch == 0) pickle_.op('(');
         write_item(tensor, chunk);
-        if (item % kBatch == kBatch - 1 || item + 1 == count) op('u');
+        if (item % pickle::kPythonBatch == pickle::kPythonBatch - 1 || item + 1 == count) pickle_.op('u');
       }
       flush();
     }
   }
 
   void flush() {
-    if (std::fwrite(out_.data(), 1, out_.size(), file_) != out_.size()) throw std::runtime_error("cannot write");
-    written_ += out_.size();
-    out_.clear();
+    const std::string bytes = pickle_.take();
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) throw std::runtime_error("cannot write");
+    written_ += bytes.size();
   }
 
   LargeMetadata shape_;
   std::FILE* file_;
-  std::string out_;
+  pickle::Protocol4Emitter pickle_;
   std::uint64_t written_ = 0;
-  std::uint32_t slots_ = 0;
-  std::unordered_map<std::string, std::uint32_t> known_;
   std::vector<std::uint32_t> offset_slots_;
 };
 

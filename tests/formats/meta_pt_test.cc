@@ -64,7 +64,10 @@ TEST(MetaPt, AnEmptyOneAddsNothing) { EXPECT_EQ(WithMeta(dict_of({})).open().ent
 
 void expect_refused(const std::string& meta, const std::string& text) {
   const WithMeta with(meta);
-  const Error error = error_of([&] { with.open(); });
+  const Checkpoint checkpoint = with.open();
+  ASSERT_EQ(checkpoint.damages().size(), 1U);
+  EXPECT_LT(checkpoint.data().index.find("model.w"), checkpoint.entry_count()) << "the sharded part is there";
+  const Error& error = checkpoint.damages().front();
   EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_THAT(error.what(), HasSubstr(text));
   EXPECT_THAT(error.where().path, HasSubstr("/meta.pt"));

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "base/error_of.h"
+#include "base/text.h"
 #include "formats/dcp_builder.h"
 #include "formats/dcp_reader.h"
 
@@ -27,6 +28,19 @@ Error error_of_opening(const DcpBuilder& builder, const MetadataStyle& style = {
   return error_of([&] { open_dcp(directory.path()); });
 }
 
+/// What is wrong with a directory that can be opened.
+Error damage_of(const TempDir& directory) {
+  const Checkpoint checkpoint = open_dcp(directory.path());
+  EXPECT_EQ(checkpoint.damages().size(), 1U);
+  return checkpoint.damages().empty() ? Error(ErrorKind::bug, "no damage") : checkpoint.damages().front();
+}
+
+Error damage_of(const DcpBuilder& builder) {
+  const TempDir directory;
+  builder.write(directory);
+  return damage_of(directory);
+}
+
 /// A .metadata that is this pickle.
 Error error_of_pickle(const std::string& pickle) {
   const TempDir directory;
@@ -40,6 +54,14 @@ Error error_after(Change change) {
   DcpBuilder builder = one_tensor();
   change(builder.entries()[0]);
   return error_of_opening(builder);
+}
+
+/// The damage when the only tensor was changed.
+template <class Change>
+Error damage_after(Change change) {
+  DcpBuilder builder = one_tensor();
+  change(builder.entries()[0]);
+  return damage_of(builder);
 }
 
 void expect_input(const Error& error, const std::string& text) {
@@ -88,7 +110,19 @@ TEST(MetadataRefusals, ADirectoryAsARankFileIsRefused) {
   builder.write(directory);
   directory.remove("__1_0.distcp");
   directory.make_dir("__1_0.distcp");
-  EXPECT_EQ(error_of([&] { open_dcp(directory.path()); }).kind(), ErrorKind::refused);
+  EXPECT_EQ(damage_of(directory).kind(), ErrorKind::refused);
+}
+
+TEST(MetadataRefusals, WhatIsRefusedForSafetyComesFirst) {
+  const TempDir directory;
+  one_tensor().write(directory);
+  directory.remove("__0_0.distcp");
+  directory.remove("__1_0.distcp");
+  directory.make_dir("__1_0.distcp");
+  const Checkpoint checkpoint = open_dcp(directory.path());
+  ASSERT_EQ(checkpoint.damages().size(), 2U);
+  EXPECT_EQ(checkpoint.damages()[0].kind(), ErrorKind::refused);
+  EXPECT_EQ(checkpoint.damages()[1].kind(), ErrorKind::input);
 }
 
 TEST(MetadataRefusals, NegativeNumbersAreRefused) {
@@ -100,7 +134,7 @@ TEST(MetadataRefusals, NegativeNumbersAreRefused) {
 }
 
 TEST(MetadataRefusals, AnItemWhoseEndDoesNotFitSixtyFourBitsIsRefused) {
-  expect_input(error_after([](TestEntry& entry) {
+  expect_input(damage_after([](TestEntry& entry) {
                  entry.chunks[0].offset = INT64_MAX;
                  entry.chunks[0].length = INT64_MAX;
                }),
@@ -136,7 +170,7 @@ TEST(MetadataRefusals, AnUnknownTransformIsRefused) {
 }
 
 TEST(MetadataRefusals, AChunkStoredInNoFileIsRefused) {
-  const Error error = error_after([](TestEntry& entry) { entry.chunks[1].is_stored = false; });
+  const Error error = damage_after([](TestEntry& entry) { entry.chunks[1].is_stored = false; });
   expect_input(error, "stored in no file");
   EXPECT_EQ(error.where().entry, "model.w");
   EXPECT_EQ(error.where().box, "[2:4, 0:2]");
@@ -146,7 +180,7 @@ TEST(MetadataRefusals, AnObjectStoredInNoFileIsRefused) {
   DcpBuilder builder;
   builder.add_object("epoch", object_item([](pickle::Writer& writer) { writer.none(); }));
   builder.entries()[0].chunks[0].is_stored = false;
-  const Error error = error_of_opening(builder);
+  const Error error = damage_of(builder);
   expect_input(error, "stored in no file");
   EXPECT_EQ(error.where().entry, "epoch");
 }
@@ -155,7 +189,11 @@ TEST(MetadataRefusals, AnEntryListedTwiceIsRefused) {
   DcpBuilder builder = one_tensor();
   builder.add_object("model.w", object_item([](pickle::Writer& writer) { writer.none(); }));
   const Error error = error_of_opening(builder);
-  expect_input(error, "listed twice");
+  const std::string content = metadata_of(builder.entries()), key("X\7\0\0\0model.w", 12);  // BINUNICODE
+  const std::size_t first = content.find(key);
+  ASSERT_EQ(content[first + key.size()], 'q');                                             // BINPUT
+  const std::size_t second = content.find({'h', content[first + key.size() + 1]}, first);  // BINGET of the same slot
+  expect_input(error, cat("entry 'model.w' is listed twice, at byte ", first, " and at byte ", second));
   EXPECT_EQ(error.where().entry, "model.w");
 }
 
@@ -170,7 +208,7 @@ TEST(MetadataRefusals, AChunkStoredTwiceIsRefused) {
 }
 
 TEST(MetadataRefusals, AnItemPastTheEndOfItsFileIsRefused) {
-  const Error error = error_after([](TestEntry& entry) { entry.chunks[1].length += 1; });
+  const Error error = damage_after([](TestEntry& entry) { entry.chunks[1].length += 1; });
   expect_input(error, "too short");
   EXPECT_EQ(error.where().entry, "model.w");
   EXPECT_EQ(error.where().box, "[2:4, 0:2]");
@@ -181,16 +219,16 @@ TEST(MetadataRefusals, MissingRankFilesAreAllNamed) {
   const TempDir directory;
   one_tensor().write(directory);
   directory.remove("__0_0.distcp");
-  expect_input(error_of([&] { open_dcp(directory.path()); }), "a rank file is missing: '__0_0.distcp'");
+  expect_input(damage_of(directory), "a rank file is missing: '__0_0.distcp'; 1 entry needs it");
   directory.remove("__1_0.distcp");
-  expect_input(error_of([&] { open_dcp(directory.path()); }), "'__0_0.distcp', '__1_0.distcp'");
+  expect_input(damage_of(directory), "2 rank files are missing: '__0_0.distcp', '__1_0.distcp'; 1 entry needs them");
 }
 
 TEST(MetadataRefusals, AnEmptyRankFileIsRefused) {
   const TempDir directory;
   one_tensor().write(directory);
   directory.write("__1_0.distcp", "");
-  expect_input(error_of([&] { open_dcp(directory.path()); }), "too short");
+  expect_input(damage_of(directory), "too short");
 }
 
 TEST(MetadataRefusals, AnEmptyMetadataFileIsRefused) { expect_input(error_of_pickle(""), "empty"); }

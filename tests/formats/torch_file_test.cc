@@ -136,15 +136,57 @@ TEST(TorchFile, ManyKeysWithoutASpellingAreNoDanger) {
   EXPECT_LT(names.back().size(), 100U);
 }
 
-TEST(TorchFile, ATensorWithoutItsRecordIsRefusedByName) {
-  const Error error = error_of_file(object_item([](Writer& writer) {
-    writer.empty_dict();
-    writer.text("w");
-    write_small_tensor(writer);
-    writer.set_item();
-  }));
+TEST(TorchFile, ATensorWithoutItsRecordIsNamedAndTheOthersAreShown) {
+  const TempDir directory;
+  directory.write("model.pt", object_item([](Writer& writer) {
+                    writer.empty_dict();
+                    writer.mark();
+                    writer.text("w");
+                    write_small_tensor(writer);
+                    writer.text("epoch");
+                    writer.integer(3);
+                    writer.set_items();
+                  }));
+  const Checkpoint checkpoint = open_torch_file(directory.path(), "model.pt");
+  ASSERT_EQ(checkpoint.damages().size(), 1U);
+  const Error& error = checkpoint.damages().front();
+  EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_EQ(error.where().entry, "w");
+  EXPECT_THAT(error.where().path, HasSubstr("/model.pt"));
   EXPECT_THAT(error.what(), HasSubstr("'data/0' of 8 bytes"));
+  EXPECT_EQ(checkpoint.entry_count(), 2U);
+}
+
+TEST(TorchFile, KeepsTheNesting) {
+  const TempDir directory;
+  directory.write("model.pt", file_of([](Writer& writer) {
+                    writer.empty_dict();
+                    writer.text("state");
+                    writer.empty_list();
+                    writer.empty_dict();
+                    writer.integer(0);
+                    write_small_tensor(writer);
+                    writer.set_item();
+                    writer.append();
+                    writer.set_item();
+                  }));
+  const Checkpoint checkpoint = open_torch_file(directory.path(), "model.pt");
+  const StateTree& tree = checkpoint.data().tree;
+  const StateTree::Node list = tree.child(StateTree::kRoot, "state");
+  ASSERT_NE(list, StateTree::kNowhere);
+  EXPECT_EQ(tree.kind(list), StateTree::Kind::list);
+  const StateTree::Node dict = tree.children(list).at(0).node;
+  EXPECT_EQ(tree.kind(dict), StateTree::Kind::dict);
+  EXPECT_NE(tree.child(dict, "0"), StateTree::kNowhere);
+}
+
+std::string writer_of(const std::string& name) {
+  return open_torch_file(test_data(name + "/full"), "layouts.pt").data().writer;
+}
+
+TEST(TorchFile, TellsWhichTorchWroteIt) {
+  EXPECT_EQ(writer_of("torch-2.0.1"), "torch.save of torch 2.0 or earlier");
+  EXPECT_EQ(writer_of("torch-2.13.0"), "torch.save of torch 2.7 or later");
 }
 
 TEST(TorchFile, ADictInsideItselfIsRefused) {
@@ -181,6 +223,12 @@ TEST(TorchFile, AFewBytesThatBecomeGigabytesOfNamesAreRefused) {
   EXPECT_THAT(error_of_file(doubled(key + "}", 16, dict)).what(), HasSubstr("refers to itself"));
 }
 
+TEST(TorchFile, AListOfDictsAtTheTopIsRead) {
+  EXPECT_THAT(
+      entries_of(make_torch_archive({.pickle = std::string("\x80\x02](}X\1\0\0\0aK\1s}X\1\0\0\0aK\2se.", 26)}).bytes),
+      ElementsAre("0.a object", "1.a object"));
+}
+
 TEST(TorchFile, ATreeThatSharesItsPartsAFewTimesIsRead) {
   const auto dict = [](const std::string& get) { return "}(K\1" + get + "K\2" + get + "u"; };
   EXPECT_EQ(entries_of(doubled("N", 10, dict)).size(), 1024U);
@@ -204,9 +252,10 @@ TEST(TorchFile, RealFilesHoldTheManifestsDTypesAndShapes) {
 
 TEST(TorchFile, RealFilesWithTensorsWithoutPlainBytesAreRefusedByName) {
   const std::string folder = test_data("torch-2.13.0/full");
-  const Error error = error_of([&] { open_torch_file(folder, "special_coo.pt"); });
-  EXPECT_EQ(error.kind(), ErrorKind::input);
-  EXPECT_THAT(error.what(), HasSubstr("sparse"));
+  const Checkpoint checkpoint = open_torch_file(folder, "special_coo.pt");
+  ASSERT_EQ(checkpoint.damages().size(), 1U);
+  EXPECT_EQ(checkpoint.damages().front().kind(), ErrorKind::input);
+  EXPECT_THAT(checkpoint.damages().front().what(), HasSubstr("sparse"));
 }
 
 TEST(TorchFile, RealFilesOfContainersAndOfProtocolFourAreRead) {

@@ -45,6 +45,7 @@ void add_tree(const StateTree& tree, StateTree::Node node, std::string& text) {
 }
 
 std::string checkpoint_text(const Checkpoint::Data& data) {
+  if (!data.damages.empty()) throw data.damages.front();
   std::string text = index_text(data.index);
   add_tree(data.tree, StateTree::kRoot, text);
   for (const SourceFile& file : data.files) text += cat("\n", quote(file.path), " ", file.size);

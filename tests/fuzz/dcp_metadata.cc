@@ -22,6 +22,7 @@ const OwnFolder& folder() {
 
 void open_and_judge(Input input) {
   const Checkpoint checkpoint = open_dcp(folder().path(), MemorySource(bytes_of(input), ".metadata"));
+  if (!checkpoint.data().damages.empty()) throw checkpoint.data().damages.front();
   const Index& index = checkpoint.data().index;
   for (EntryId id = 0; id < index.entry_count(); ++id) {
     const Entry entry = index.entry(id);

@@ -91,12 +91,7 @@ TEST(Sweep, OfMetadata) {
 
 TEST(Sweep, OfAnItem) { sweep(content_of(FSDPCKPT_ZIP_DATA "/torch-2.13.0-tensor-item.pt"), item_answer, {}); }
 
-/// The length of the padding in front of the elements: what it moves them by still lies inside.
-TEST(Sweep, OfATorchFile) {
-  const std::string original = content_of(kTestData + "/torch-2.0.1/full/float32.pt");
-  const std::size_t name = original.find("float32/data/0");
-  sweep(original, torch_file_answer, {name - 2});
-}
+TEST(Sweep, OfATorchFile) { sweep(content_of(kTestData + "/torch-2.0.1/full/float32.pt"), torch_file_answer, {}); }
 
 }  // namespace
 }  // namespace fsdpckpt::fuzz

@@ -40,6 +40,7 @@ int open_and_plan(Input input) {
     check_places(data, input.size());
     const Selection selection = select(data, {});
     show_objects(data);
+    if (!data.damages.empty()) throw data.damages.front();
     plan_torch_file(data, selection, ObjectPolicy::all, true);
     plan_torch_file(data, selection, ObjectPolicy::keep, false);
   });

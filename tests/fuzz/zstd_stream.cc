@@ -77,7 +77,7 @@ void copy(const Checkpoint& checkpoint) {
   const std::uint64_t bytes = byte_count(entry), elements = element_count(entry);
   RecordWork work(checkpoint.data(), {.source = OutputRecord::Source::tensor, .entry = 0}, bytes);
   ReadCounters counters;
-  ChunkReader reader(*checkpoint.data().file_set, true, counters);
+  ChunkReader reader(*checkpoint.data().file_set, ReadOptions(), counters);
   for (const auto& [begin, end] : {std::pair{std::uint64_t{0}, elements / 2}, std::pair{elements / 2, elements}}) {
     work.for_each_piece(begin, end, [&](SourceChunk& chunk, const Piece& piece) {
       std::vector<std::byte> out(piece.count * work.item_size());

@@ -317,6 +317,16 @@ TEST(AtomicFile, AWriteThatFailsAfterAShortOneIsAnIoError) {
   EXPECT_EQ(read_back(file, 0, 1000), text.substr(0, 1000));
 }
 
+TEST(AtomicFile, WhatIsThrownBeforeTheNameIsGivenEndsTheCommit) {
+  const TempDir dir;
+  {
+    AtomicFile file(dir.path("out.pt"), 1, kSynced);
+    file.write_at(0, as_bytes("x"));
+    EXPECT_THROW(file.commit([] { throw Error(ErrorKind::interrupted, "stop"); }), Error);
+  }
+  EXPECT_TRUE(dir.names().empty());
+}
+
 TEST(AtomicFile, AFailedCommitRemovesTheTemporary) {
   const TempDir dir;
   dir.make_dir("sub");

@@ -33,6 +33,14 @@ TEST(CheckWritable, TooLittleSpaceIsAnIoError) {
   EXPECT_EQ(error_of([&] { check_writable(dir.path("out.pt"), UINT64_MAX, {}); }).kind(), ErrorKind::io);
 }
 
+TEST(CheckWritable, TooLittleSpaceNamesWhatKilledRunsLeft) {
+  const TempDir dir;
+  for (const char* name : {".out.pt.fsdpckpt-1-2.tmp", ".out.pt.fsdpckpt-3-4.tmp", ".other.pt.fsdpckpt-1-2.tmp"})
+    dir.write(name, "");
+  EXPECT_EQ(error_of([&] { check_writable(dir.path("out.pt"), UINT64_MAX, {}); }).hint(),
+            "remove '.out.pt.fsdpckpt-1-2.tmp', '.out.pt.fsdpckpt-3-4.tmp' unless another run is using it");
+}
+
 TEST(StaleTemporaries, NamesOnlyTheTemporariesOfTheTarget) {
   const TempDir dir;
   for (const char* name : {".out.pt.fsdpckpt-2-3.tmp", ".out.pt.fsdpckpt-1-2.tmp", ".other.fsdpckpt-1-2.tmp", "out.pt",

@@ -1,8 +1,10 @@
 #include "io/rename.h"
 
+#include <initializer_list>
 #include <set>
 
 #include "base/error_of.h"
+#include "io/faulty_file_system.h"
 #include "io/temp_dir.h"
 
 namespace fsdpckpt {
@@ -47,35 +49,81 @@ TEST(RenameIntoPlace, AFailureIsAnIoErrorWithTheSystemsText) {
   EXPECT_EQ(error.where().path, dir.path("to"));
 }
 
-TEST(LinkIntoPlace, MovesTheFile) {
-  const TempDir dir;
-  dir.write("from", "x");
-  link_into_place(dir.path("from"), dir.path("to"));
-  EXPECT_EQ(dir.read("to"), "x");
-  EXPECT_EQ(dir.names(), std::set<std::string>{"to"});
+/// As on NFS: no RENAME_NOREPLACE.
+class LinkIntoPlace : public testing::TestWithParam<int> {
+ protected:
+  LinkIntoPlace() { dir_.write("from", "x"); }
+  void move(std::map<std::string, int> lacking = {}, const Fault& fault = {}) {
+    lacking["rename_new"] = GetParam();
+    FaultyFileSystem files(dir_.path(), fault, lacking);
+    rename_into_place(dir_.path("from"), dir_.path("to"), false, files);
+  }
+
+  TempDir dir_;
+};
+
+TEST_P(LinkIntoPlace, MovesTheFile) {
+  move();
+  EXPECT_EQ(dir_.read("to"), "x");
+  EXPECT_EQ(dir_.names(), std::set<std::string>{"to"});
 }
 
-TEST(LinkIntoPlace, AnExistingFileIsRefusedAndBothAreKept) {
-  const TempDir dir;
-  dir.write("from", "x");
-  dir.write("to", "y");
-  EXPECT_EQ(error_of([&] { link_into_place(dir.path("from"), dir.path("to")); }).kind(), ErrorKind::refused);
-  EXPECT_EQ(dir.read("from"), "x");
-  EXPECT_EQ(dir.read("to"), "y");
+TEST_P(LinkIntoPlace, AnExistingFileIsRefusedAndBothAreKept) {
+  dir_.write("to", "y");
+  EXPECT_EQ(error_of([&] { move(); }).kind(), ErrorKind::refused);
+  EXPECT_EQ(dir_.read("from"), "x");
+  EXPECT_EQ(dir_.read("to"), "y");
 }
 
-TEST(SyncFolder, SyncsADirectory) {
-  const TempDir dir;
-  EXPECT_NO_THROW(sync_folder(dir.path()));
+TEST_P(LinkIntoPlace, WithoutLinksEitherTheErrorSaysTheWayOut) {
+  for (const int number : {EPERM, EOPNOTSUPP, ENOSYS}) {
+    const Error error = error_of([&] { move({{"link", number}}); });
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_STREQ(error.what(), "this file system cannot rename a file without replacing what may be there");
+    EXPECT_EQ(error.where().path, dir_.path("to"));
+    EXPECT_EQ(error.hint(), "pass --force: an existing output is then replaced");
+    EXPECT_EQ(dir_.names(), std::set<std::string>{"from"});
+  }
 }
 
-TEST(SyncFolder, FileSystemsThatCannotSyncADirectoryAreTakenAsTheyAre) {
-  EXPECT_NO_THROW(sync_folder("/proc/self"));  // fsync gives EINVAL there
+TEST_P(LinkIntoPlace, ATemporaryThatStaysIsNamed) {
+  const Error error = error_of([&] { move({{"unlink", EIO}}); });
+  EXPECT_STREQ(error.what(), "cannot remove temporary (the output is complete): Input/output error");
+  EXPECT_EQ(error.where().path, dir_.path("from"));
+  EXPECT_EQ(dir_.read("to"), "x");
 }
 
-TEST(SyncFolder, AMissingDirectoryIsAnIoError) {
+INSTANTIATE_TEST_SUITE_P(Answers, LinkIntoPlace, testing::Values(EINVAL, ENOSYS, EOPNOTSUPP));
+
+TEST(SyncNameOf, SyncsTheFolderOnce) {
   const TempDir dir;
-  EXPECT_EQ(error_of([&] { sync_folder(dir.path("no")); }).kind(), ErrorKind::io);
+  FaultyFileSystem files(dir.path());
+  sync_name_of(dir.path("out.pt"), files);
+  EXPECT_EQ(files.calls(), (std::vector<std::string>{"open folder", "fsync folder", "close folder"}));
+}
+
+TEST(SyncNameOf, FileSystemsThatCannotSyncAFolderAreTakenAsTheyAre) {
+  const TempDir dir;
+  FaultyFileSystem files(dir.path(), {}, {{"fsync folder", EINVAL}});
+  EXPECT_NO_THROW(sync_name_of(dir.path("out.pt"), files));
+  EXPECT_NO_THROW(sync_name_of("/proc/self/out.pt"));  // fsync gives EINVAL there
+}
+
+TEST(SyncNameOf, AnErrorSaysThatTheOutputIsComplete) {
+  const TempDir dir;
+  for (const char* call : {"open folder", "fsync folder"}) {
+    FaultyFileSystem files(dir.path(), {}, {{call, EIO}});
+    const Error error = error_of([&] { sync_name_of(dir.path("out.pt"), files); });
+    EXPECT_EQ(error.kind(), ErrorKind::io);
+    EXPECT_STREQ(error.what(),
+                 "cannot sync directory (the output is complete, but may not survive a power cut): Input/output error");
+    EXPECT_EQ(error.where().path, dir.path("out.pt"));
+  }
+}
+
+TEST(SyncNameOf, AMissingDirectoryIsAnIoError) {
+  const TempDir dir;
+  EXPECT_EQ(error_of([&] { sync_name_of(dir.path("no/out.pt")); }).kind(), ErrorKind::io);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST(Checkpoint, ShapesAreSpelledAsTorchSpellsThem) {
 TEST(Checkpoint, BoxesAreSpelledAsSlices) {
   EXPECT_EQ(box_text(Numbers{3, 0}, Numbers{2, 7}), "[3:5, 0:7]");
   EXPECT_EQ(box_text(Numbers{}, Numbers{}), "[]");
+  EXPECT_EQ(box_text(Numbers{INT64_MAX}, Numbers{1}), "[9223372036854775807:9223372036854775808]");
 }
 
 TEST(Checkpoint, ABoxThatEndsBeyondTheIntegersIsSpelledWithoutWrapping) {

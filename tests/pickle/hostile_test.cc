@@ -21,7 +21,7 @@ class MoodyFolder : public Folder {
   void check_global(std::string_view, std::string_view) override {}
   std::optional<std::uint64_t> fold_reduce(const Values&, NodeId, NodeId) override { return next(); }
   std::optional<std::uint64_t> fold_build(const Values&, NodeId, NodeId) override { return next(); }
-  bool take_item(const Values&, NodeId, NodeId) override { return next().has_value(); }
+  bool take_item(const Values&, Key, NodeId) override { return next().has_value(); }
 
  private:
   std::optional<std::uint64_t> next() { return ++asked_ % 2 == 0 ? std::optional(asked_) : std::nullopt; }

@@ -36,7 +36,7 @@ class TextFolder : public Folder {
     if (!known) return std::nullopt;
     return keep(text(values).of_object(object, state));
   }
-  bool take_item(const Values& values, NodeId key, NodeId) override { return is_taken(values, key); }
+  bool take_item(const Values& values, Key key, NodeId) override { return is_taken(values, key.node); }
 
   TreeText text(const Values& values) const {
     TreeText tree(values);

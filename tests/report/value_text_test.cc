@@ -48,6 +48,13 @@ TEST(ValueText, ShowsContainers) {
   EXPECT_EQ(shown("\x80\4\x8f(K\1\x90."), "{1}");
 }
 
+TEST(ValueText, ShowsBytesAndSetsOfProtocol2) {
+  EXPECT_EQ(shown("c_codecs\nencode\n(X\4\0\0\0a\xc3\xbf\1X\6\0\0\0latin1tR."s), "bytes[3]");
+  EXPECT_EQ(shown("c__builtin__\nset\n(](K\1K\2etR."), "{1, 2}");
+  EXPECT_EQ(shown("c__builtin__\nset\n(]tR."), "set()");
+  EXPECT_EQ(shown("c__builtin__\nset\n(K\1tR."), "__builtin__.set(1)");
+}
+
 TEST(ValueText, ShowsObjectsByTheirClass) {
   EXPECT_EQ(shown("cargparse\nNamespace\n)\x81}b."), "argparse.Namespace(...)");
   EXPECT_EQ(shown("cposix\nsystem\nX\2\0\0\0ls\x85R."s), "posix.system('ls')");
@@ -61,9 +68,15 @@ TEST(ValueText, StopsInTheDepth) {
 }
 
 TEST(ValueText, IsCutBetweenCharacters) {
-  EXPECT_EQ(shown("X\6\0\0\0abcdef."s, 4), "'abc...");
-  EXPECT_EQ(shown("X\6\0\0\0\xc3\xbc\xc3\xbc\xc3\xbc."s, 4), "'ü...");
-  EXPECT_EQ(shown("](" + std::string(4000, 'N') + "e.", 10), "[None, Non...");
+  EXPECT_EQ(shown("X\x0c\0\0\0abcdefghijkl."s, 4), "'abcdefgh… 4 more'");
+  EXPECT_EQ(shown("X\x0c\0\0\0\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc."s, 10), "'üüüü… 2 more'");
+}
+
+TEST(ValueText, CountsWhatIsNotShown) {
+  EXPECT_EQ(shown("](" + std::string(4000, 'N') + "e.", 10), "[None, None, … 3998 more]");
+  EXPECT_EQ(shown("](]" + std::string(9, 'N') + "K\1e.", 10), "[[], None, … 9 more]");
+  EXPECT_EQ(shown("}(K\1K\2K\3K\4K\5K\6u.", 6), "{1: 2, … 2 more}");
+  EXPECT_EQ(shown("](](NNNe](NNNee.", 10), "[[None, None, … 1 more], … 1 more]");
 }
 
 TEST(ValueText, CannotDriveATerminal) {

@@ -234,7 +234,7 @@ TEST(Directory, RefusesARecordInFrontThatReachesIntoAnother) {
 TEST(Directory, RefusesARecordWhereTheDescriptorOfAnotherBelongs) {
   Archive archive = make_archive({{"archive/a", "1"}, {"archive/b", "2"}});
   archive.local(0).flags = archive.central(0).flags = kFlagDescriptor;
-  expect_refused(archive, "overlap");
+  expect_refused(archive, "the descriptor behind zip record 'archive/a' disagrees with the directory");
 }
 
 TEST(Directory, AllowsHolesBetweenRecords) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <utility>
 
 #include "zip/archive_builder.h"
 
@@ -112,7 +113,21 @@ TEST(LocalHeader, WithAZip64ExtraHasALongDescriptor) {
   archive.central(1).header_offset -= 8;
   archive.end_at -= 8;
   archive.end().directory_offset -= 8;
-  expect_refused(archive, "zip records 'archive/a' and 'archive/b' overlap");
+  expect_refused(archive, "the descriptor behind zip record 'archive/a' disagrees with the directory");
+}
+
+/// Signature, checksum, stored size and size of both kinds of descriptor, each with one bit flipped.
+TEST(LocalHeader, WithADescriptorThatDisagreesIsRefused) {
+  const Archive narrow = make_archive({{"archive/a", "1234", kTorchFlags}});
+  const Archive wide = make_archive({{"archive/a", "1234", kTorchFlags, zip64_extra({0, 0})}});
+  for (const auto& [good, size] : {std::pair(narrow, sizeof(Descriptor32Bytes)), {wide, sizeof(Descriptor64Bytes)}}) {
+    expect_read(good);
+    for (std::size_t byte = 0; byte < size; ++byte) {
+      Archive archive = good;
+      archive.bytes[archive.central_at[0] - size + byte] ^= 1;
+      expect_refused(archive, "the descriptor behind zip record 'archive/a' disagrees with the directory");
+    }
+  }
 }
 
 TEST(LocalHeader, ElsewhereIsRefused) {
