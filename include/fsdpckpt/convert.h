@@ -20,10 +20,19 @@ enum class ObjectPolicy : std::uint8_t {
   drop,  ///< left out
 };
 
+/// Other names for the model's parameters, also where optimizers repeat them; applied in this order.
+struct RenameRules {
+  bool clean = false;                ///< remove the parts that wrappers leave in names
+  std::string strip_prefix;          ///< whole parts, off names that begin with them; a final dot may be left out
+  std::vector<std::string> replace;  ///< "REGEX=REPLACEMENT", all matches; the last "=" divides
+  std::string add_prefix;            ///< parts before every name; a final dot may be left out
+};
+
 struct ConsolidateOptions {
   std::vector<std::string> keep;     ///< globs over FQNs; empty keeps all
   std::vector<std::string> exclude;  ///< globs over FQNs
   bool model_only = false;
+  RenameRules rename;
   ObjectPolicy objects = ObjectPolicy::keep;
   bool keep_device = false;                ///< keep cuda:N tags of storages; otherwise they are written as cpu
   bool replace = false;                    ///< an existing target is replaced

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/usage.h"
+#include "model/rename.h"
 
 namespace fsdpckpt {
 namespace {
@@ -36,14 +37,20 @@ struct Exclusion {
   std::string_view command, a, b;
 };
 
+/// The name in the table for a DST that is "-".
+constexpr std::string_view kStdoutTarget = "DST '-'";
+
 // Judged before a file is opened; one test a row.
-constexpr std::array<Exclusion, 6> kExclusions = {{
+constexpr std::array<Exclusion, 9> kExclusions = {{
     {"", "--quiet", "--verbose"},
     {"inspect", "--keys", "--json"},
     {"inspect", "--keys", "--show"},
     {"inspect", "--keys", "--bytes"},
     {"consolidate", "--dry-run", "--verify"},
     {"consolidate", "DST", "--output"},
+    {"consolidate", kStdoutTarget, "--json"},
+    {"consolidate", kStdoutTarget, "--verify"},
+    {"consolidate", kStdoutTarget, "--force"},
 }};
 
 /// Everything CLI11 fills in.
@@ -114,7 +121,7 @@ class Parser {
     app_.add_flag("--json", line_.global.json);
     app_.add_option("--color", parsed_.color);
     app_.add_option("--progress", parsed_.progress);
-    forbid_flag_values(app_);
+    restrict_values(app_);
   }
 
   void add_consolidate() {
@@ -126,6 +133,11 @@ class Parser {
     sub->add_option("-k,--key", options.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", options.exclude)->take_all()->expected(1);
     sub->add_flag("--model-only", options.model_only);
+    sub->add_flag("--clean", options.rename.clean);
+    sub->add_option("--strip-prefix", options.rename.strip_prefix);
+    sub->add_option("--rename", options.rename.replace)->take_all()->expected(1);
+    sub->add_option("--add-prefix", options.rename.add_prefix);
+    sub->add_option("--files-in", parsed_.consolidate.files_in)->take_all()->expected(1);
     sub->add_option("--objects", parsed_.objects);
     sub->add_flag("--keep-device", options.keep_device);
     sub->add_option("-j,--threads", parsed_.threads);
@@ -135,7 +147,7 @@ class Parser {
     sub->add_flag("--verify", options.verify);
     sub->add_flag("--no-fsync", parsed_.no_fsync);
     sub->add_flag("--no-checksum", parsed_.no_checksum);
-    forbid_flag_values(*sub);
+    restrict_values(*sub);
   }
 
   void add_inspect() {
@@ -146,16 +158,19 @@ class Parser {
     sub->add_flag("-0,--null", inspect.zero_terminated);
     sub->add_flag("--bytes", inspect.exact_bytes);
     sub->add_option("--show", parsed_.show)->take_all()->expected(1);
+    sub->add_option("--files-in", inspect.files_in)->take_all()->expected(1);
     sub->add_option("--sort", parsed_.sort);
     sub->add_option("-k,--key", inspect.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", inspect.exclude)->take_all()->expected(1);
-    forbid_flag_values(*sub);
+    restrict_values(*sub);
   }
 
-  /// `--force=no` would be read as a wish that is easily misunderstood.
-  static void forbid_flag_values(CLI::App& app) {
+  /// `--force=no` would be read as a wish that is easily misunderstood, and an option takes one value each time it is
+  /// given: what follows is an argument.
+  static void restrict_values(CLI::App& app) {
     for (CLI::Option* option : app.get_options()) {
       if (option->get_items_expected_max() == 0) option->disable_flag_override();
+      option->allow_extra_args(false);
     }
   }
 
@@ -165,6 +180,8 @@ class Parser {
   }
 
   [[nodiscard]] bool is_given(std::string_view option) const {
+    if (option == kStdoutTarget)
+      return parsed_.consolidate.target == kStandardOutput || parsed_.output == kStandardOutput;
     const auto in = [&](const CLI::App* app) {
       const CLI::Option* found = app->get_option_no_throw(std::string(option));
       return found != nullptr && found->count() > 0;
@@ -185,6 +202,11 @@ class Parser {
     if (source.empty()) throw Error(ErrorKind::usage, "no SRC was given", {}, help_command(line_.command));
   }
 
+  static void check_files_in(const std::vector<std::string>& directories) {
+    if (std::ranges::find(directories, "") != directories.end())
+      throw Error(ErrorKind::usage, "the name of a --files-in is empty");
+  }
+
   void finish_globals() {
     line_.global.color = choose(kWhen, parsed_.color, "--color");
     line_.global.progress = choose(kWhen, parsed_.progress, "--progress");
@@ -193,6 +215,7 @@ class Parser {
   void finish_inspect() {
     InspectCommand& command = parsed_.inspect;
     check_source(command.source);
+    check_files_in(command.files_in);
     if (command.zero_terminated && !command.keys)
       throw Error(ErrorKind::usage, "-0 is for --keys only", {},
                   "fsdpckpt inspect --keys -0 " + shell_word(command.source));
@@ -214,6 +237,8 @@ class Parser {
     check_source(command.source);
     if (!parsed_.output.empty()) command.target = parsed_.output;
     check_target(command);
+    check_files_in(command.files_in);
+    const Renamer checked(command.options.rename);
     command.options.objects = choose(kPolicies, parsed_.objects, "--objects");
     if (const auto threads = value_of(parsed_.threads, "--threads", "FSDPCKPT_THREADS"))
       command.options.threads = parse_threads(threads->text, threads->from);
@@ -227,8 +252,6 @@ class Parser {
   void check_target(ConsolidateCommand& command) const {
     if (command.target.empty() && (is_given("DST") || is_given("--output")))
       throw Error(ErrorKind::usage, "the name of DST is empty");
-    if (command.target == kStandardOutput && (line_.global.json || command.options.verify))
-      throw Error(ErrorKind::usage, "DST '-' is stdout: it excludes --json and --verify");
     if (command.target.empty()) command.target = default_target(command.source);
     if (command.target.ends_with(".safetensors") || command.target.ends_with("/")) {
       throw Error(ErrorKind::usage, "only torch files can be written: the name must not end in .safetensors or /",

@@ -31,6 +31,7 @@ inline constexpr std::string_view kStandardOutput = "-";
 
 struct ConsolidateCommand {
   std::string source;
+  std::vector<std::string> files_in;
   std::string target;
   ConsolidateOptions options;
 };
@@ -39,6 +40,7 @@ enum class ShowPart : std::uint8_t { entries, chunks, objects, files, tree };
 
 struct InspectCommand {
   std::string source;
+  std::vector<std::string> files_in;
   bool keys = false;
   bool zero_terminated = false;
   bool exact_bytes = false;

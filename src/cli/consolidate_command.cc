@@ -12,7 +12,7 @@
 namespace fsdpckpt {
 
 int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& command) {
-  Checkpoint checkpoint = open_checkpoint(command.source);
+  Checkpoint checkpoint = open_checkpoint(command.source, command.files_in);
   if (checkpoint.kind() != "sharded checkpoint") {
     throw Error(ErrorKind::input, cat("there is nothing to consolidate: it is a ", checkpoint.kind(), " already"),
                 {.path = command.source}, cat("fsdpckpt inspect ", shell_word(command.source)));

@@ -112,7 +112,7 @@ void print(const GlobalOptions& global, const InspectCommand& command, const Ins
 
 int run_inspect(const GlobalOptions& global, const InspectCommand& command) {
   const InspectShow show = show_of(global, command);
-  Checkpoint checkpoint = open_checkpoint(command.source);
+  Checkpoint checkpoint = open_checkpoint(command.source, command.files_in);
   Checkpoint::Data& data = checkpoint.data();
   const Selection selection = select(data, {.keep = command.keep, .exclude = command.exclude});
   const Overview overview = overview_of(data, selection.entries);

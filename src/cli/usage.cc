@@ -56,7 +56,7 @@ void throw_no_choice(std::string_view text, std::string_view what, const std::ve
     list += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
   const std::string_view near = nearest(text, words);
   throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": ", list, " were expected"), {},
-              near.empty() ? "" : cat(what, " ", near));
+              near.empty() ? "" : cat(what.starts_with('-') ? cat(what, " ") : "", near));
 }
 
 unsigned parse_threads(std::string_view text, std::string_view what) {

@@ -10,6 +10,7 @@
 #include "exec/stop.h"
 #include "exec/verified_sink.h"
 #include "formats/optimizer_repair.h"
+#include "formats/renaming.h"
 #include "formats/selection.h"
 #include "formats/torch_writer.h"
 #include "io/atomic_file.h"
@@ -45,7 +46,13 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
 }
 
 void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
-  if (!same_or_nested(data.root, target, files)) return;
+  const auto directories = data.file_set->directories();
+  const bool is_spread = directories.size() > 1;
+  const bool is_inside = same_or_nested(data.root, target, files) ||
+                         (is_spread && std::ranges::any_of(directories, [&](const std::string& directory) {
+                            return same_or_nested(directory, target, files);
+                          }));
+  if (!is_inside) return;
   throw Error(ErrorKind::refused, "the output lies inside the input or is the input itself", {.path = target},
               "choose a place outside the checkpoint's directory");
 }
@@ -88,6 +95,7 @@ TorchFilePlan plan(Checkpoint::Data& data, const ConsolidateOptions& options, Co
       select(data, {.keep = options.keep, .exclude = options.exclude, .model_only = options.model_only});
   check_coverage(data, selection);
   for (std::string& note : repair_optimizers(data, selection)) report.notes.push_back(std::move(note));
+  for (std::string& note : rename_entries(data, selection, options.rename)) report.notes.push_back(std::move(note));
   TorchFilePlan plan = plan_torch_file(data, selection, options.objects, options.keep_device);
   report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
   report.tensors = plan.tensors;

@@ -48,6 +48,10 @@ std::uint64_t size_field(const Values& values, NodeId state, std::string_view fi
   return static_cast<std::uint64_t>(values.integer(node));
 }
 
+bool is_getattr(std::string_view module, std::string_view name) {
+  return (module == "builtins" || module == "__builtin__") && name == "getattr";
+}
+
 /// Names a .metadata may mention. Nothing is resolved; the list keeps surprises out (rule P1).
 bool is_listed(std::string_view module, std::string_view name) {
   static constexpr std::array<std::string_view, 4> kPlanner = {"SavePlan", "WriteItem", "WriteItemType",
@@ -58,22 +62,37 @@ bool is_listed(std::string_view module, std::string_view name) {
   if (module == "torch.serialization") return name == "_get_layout";
   if (module == "pathlib" || module == "pathlib._local")
     return name == "PosixPath" || name == "WindowsPath" || name == "Path";
-  if (module == "builtins" || module == "__builtin__") return name == "getattr";  // enums of early Python 3.11
+  if (is_getattr(module, name)) return true;  // enums of early Python 3.11
   if (module == "collections") return name == "OrderedDict" || name == "ChainMap";
   // Megatron-core keeps its save plans in the metadata.
   if (module == "torch.distributed.checkpoint.planner") return std::ranges::find(kPlanner, name) != kPlanner.end();
   return module.starts_with("megatron.core.dist_checkpointing");
 }
 
+[[noreturn]] void throw_unlisted(const std::string& what) {
+  throw Error(ErrorKind::refused,
+              cat("the metadata names ", quote(what), ", which no checkpoint writer puts there; nothing was run"));
+}
+
 }  // namespace
 
 void DcpFolder::check_global(std::string_view module, std::string_view name) {
-  if (is_listed(module, name)) return;
-  throw Error(ErrorKind::refused, cat("the metadata names ", quote(cat(module, ".", name)),
-                                      ", which no checkpoint writer puts there; nothing was run"));
+  const std::string global = cat(module, ".", name);
+  if (!is_listed(module, name)) throw_unlisted(is_after_getattr_ ? cat("builtins.getattr of ", global) : global);
+  is_after_getattr_ = is_getattr(module, name);
+}
+
+/// getattr of anything but a memory format leads to what the list keeps out.
+void DcpFolder::check_getattr(const Values& values, NodeId arguments) {
+  const auto items = values.items(arguments);
+  const bool is_enum = items.size() == 2 && values.kind(items[0]) == Kind::global &&
+                       values.kind(items[1]) == Kind::text && values.name(items[0]).ends_with("MEM_FORMAT_ENCODING");
+  if (!is_enum) throw_unlisted("builtins.getattr");
 }
 
 std::optional<std::uint64_t> DcpFolder::fold_reduce(const Values& values, NodeId callable, NodeId arguments) {
+  if (values.kind(callable) == Kind::global && is_getattr(values.module(callable), values.name(callable)))
+    check_getattr(values, arguments);
   if (!values.is_global(callable, "torch", "Size")) return std::nullopt;
   return fold_size(values, arguments);
 }
@@ -82,6 +101,10 @@ std::optional<std::uint64_t> DcpFolder::fold_build(const Values& values, NodeId 
   if (values.kind(object) != Kind::object) return std::nullopt;
   const NodeId callable = values.object(object).callable;
   if (values.kind(callable) != Kind::global) return std::nullopt;
+  return fold_known(values, callable, state);
+}
+
+std::optional<std::uint64_t> DcpFolder::fold_known(const Values& values, NodeId callable, NodeId state) {
   const std::string_view name = values.name(callable);
   if (name == "TensorProperties") return fold_properties(values, callable, state);
   const std::string_view module = values.module(callable);
@@ -91,6 +114,35 @@ std::optional<std::uint64_t> DcpFolder::fold_build(const Values& values, NodeId 
   if (name == "MetadataIndex") return fold_index(values, state);
   if (name == "TensorStorageMetadata") return fold_tensor(values, state);
   return std::nullopt;
+}
+
+/// Metadata's fields are read one after the other and stay on the stack: the last one is being read. Above its name
+/// stand its dict, then keys and values in turns; what belongs to the last key begins before the next MARK.
+std::string DcpFolder::entry_on(const Values& values, std::span<const NodeId> stack,
+                                std::span<const std::size_t> marks) const {
+  const auto is_text = [&](NodeId node) { return values.kind(node) == Kind::text; };
+  const auto place_of = [&](std::string_view field) {
+    const auto found =
+        std::ranges::find_if(stack, [&](NodeId node) { return is_text(node) && values.text(node) == field; });
+    return static_cast<std::size_t>(found - stack.begin());
+  };
+  if (place_of("storage_data") < stack.size()) return stored_entry();
+  const std::size_t planner = place_of("planner_data");
+  const std::size_t first = (planner < stack.size() ? planner : place_of("state_dict_metadata")) + 2;
+  const auto next = std::ranges::find_if(marks, [&](std::size_t mark) { return mark > first; });
+  const std::size_t end = next == marks.end() ? stack.size() : std::min(*next, stack.size());
+  std::string name;
+  for (std::size_t key = first; key < end; key += 2) {
+    if (is_text(stack[key])) name = values.text(stack[key]);
+  }
+  return name;
+}
+
+/// Of the MetadataIndex that was read last and has no place yet.
+std::string DcpFolder::stored_entry() const {
+  if (items_taken_ >= items_.size()) return {};
+  const Item& item = items_.back();
+  return item.entry == kNoEntry ? later_names_[item.name] : std::string(index_.entry(item.entry).name);
 }
 
 /// torch.Size((d0, d1, ...)): one tuple argument.
@@ -185,6 +237,10 @@ std::uint64_t DcpFolder::fold_index(const Values& values, NodeId state) {
   const NodeId offsets = values.find(state, "offset");  // absent for objects
   const NodeId hint = values.find(state, "index");
   Item item;
+  if (offsets != kNoNode && values.kind(offsets) != Kind::none && !is_folded(values, offsets, Tag::size)) {
+    throw Error(ErrorKind::input, "field 'offset' of a MetadataIndex is no torch.Size",
+                {.entry = std::string(values.text(name))});
+  }
   const EntryId known = index_.find(values.text(name), next_entry_);
   next_entry_ = known + 1;
   if (known < index_.entry_count())

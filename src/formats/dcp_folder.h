@@ -30,6 +30,8 @@ class DcpFolder final : public pickle::Folder {
   std::optional<std::uint64_t> fold_build(const pickle::Values& values, pickle::NodeId object,
                                           pickle::NodeId state) override;
   bool take_item(const pickle::Values& values, Key key, pickle::NodeId value) override;
+  std::string entry_on(const pickle::Values& values, std::span<const pickle::NodeId> stack,
+                       std::span<const std::size_t> marks) const override;
 
   /// Matches stored items that came before their tensors. Called once after the pickle was read.
   void finish();
@@ -57,6 +59,9 @@ class DcpFolder final : public pickle::Folder {
     std::uint32_t extent;
   };
 
+  std::optional<std::uint64_t> fold_known(const pickle::Values& values, pickle::NodeId callable, pickle::NodeId state);
+  [[nodiscard]] std::string stored_entry() const;
+  static void check_getattr(const pickle::Values& values, pickle::NodeId arguments);
   std::uint64_t fold_size(const pickle::Values& values, pickle::NodeId arguments);
   std::uint64_t fold_chunk(const pickle::Values& values, pickle::NodeId state);
   std::uint64_t fold_tensor(const pickle::Values& values, pickle::NodeId state);
@@ -85,7 +90,8 @@ class DcpFolder final : public pickle::Folder {
   std::vector<std::int64_t> numbers_a_, numbers_b_;
   std::string last_path_;
   FileId last_file_ = 0;
-  EntryId next_entry_ = 0;  ///< a guess whose stored item comes next
+  bool is_after_getattr_ = false;  ///< the global before this one was getattr
+  EntryId next_entry_ = 0;         ///< a guess whose stored item comes next
   std::uint64_t unlisted_items_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "formats/dcp_merge.h"
 #include "formats/document.h"
 #include "formats/meta_pt.h"
+#include "io/byte_reader.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
@@ -66,7 +67,11 @@ void read_paths(const Values& values, NodeId planner_data, RankMetadata& rank) {
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     if (values.kind(items[i]) != Kind::text) throw Error(ErrorKind::input, "a name in planner_data is no text");
     entry = rank.index.find(values.text(items[i]), entry + 1);
-    if (entry < rank.index.entry_count() && read_path(values, items[i + 1], path)) rank.add_path(entry, path);
+    try {
+      if (entry < rank.index.entry_count() && read_path(values, items[i + 1], path)) rank.add_path(entry, path);
+    } catch (Error& error) {
+      throw error.in_entry(std::string(values.text(items[i])));
+    }
   }
 }
 
@@ -94,7 +99,9 @@ RankMetadata read_metadata(FileSet& files, const Source& source) {
   const Stopwatch watch;
   RankMetadata rank;
   try {
-    if (source.size() == 0) throw Error(ErrorKind::input, "the metadata file is empty: the save did not finish");
+    if (source.size() == 0)
+      throw Error(ErrorKind::input, "the metadata file is empty: the save looks unfinished", {},
+                  "use an earlier checkpoint");
     DcpFolder folder(rank.index, files);
     Values values;
     const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(source, values, &folder);
@@ -111,7 +118,11 @@ RankMetadata read_metadata(FileSet& files, const Source& source) {
                  rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ", rank.index.bytes(),
                  " of index, ", watch.milliseconds(), " ms"));
   } catch (Error& error) {
-    throw error.in_path(source.name());
+    const std::string path = source.name();
+    if (!std::string_view(error.what()).starts_with(kEndsEarly)) throw error.in_path(path);
+    throw Error(ErrorKind::input,
+                "the metadata ends in the middle of its pickle: the save looks unfinished, or the file was cut",
+                {.path = path, .offset = error.where().offset}, "copy the file again, or use an earlier checkpoint");
   }
   return rank;
 }
@@ -160,11 +171,11 @@ void add_meta_pt_or_damage(Checkpoint::Data& data) {
   }
 }
 
-Checkpoint start(const std::string& directory) {
+Checkpoint start(const std::string& directory, const std::vector<std::string>& others) {
   Checkpoint checkpoint;
   checkpoint.data().root = directory;
   checkpoint.data().kind = "sharded checkpoint";
-  checkpoint.data().file_set = std::make_shared<FileSet>(directory);
+  checkpoint.data().file_set = std::make_shared<FileSet>(directory, others);
   return checkpoint;
 }
 
@@ -188,8 +199,8 @@ void finish(Checkpoint::Data& data, std::vector<RankMetadata> ranks, bool is_loc
 
 bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
 
-Checkpoint open_dcp(const std::string& directory) {
-  Checkpoint checkpoint = start(directory);
+Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others) {
+  Checkpoint checkpoint = start(directory, others);
   FileSet& files = *checkpoint.data().file_set;
   const std::vector<std::string> names = metadata_files(files);
   if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
@@ -201,7 +212,7 @@ Checkpoint open_dcp(const std::string& directory) {
 }
 
 Checkpoint open_dcp(const std::string& directory, const Source& metadata) {
-  Checkpoint checkpoint = start(directory);
+  Checkpoint checkpoint = start(directory, {});
   std::vector<RankMetadata> ranks;
   ranks.push_back(read_metadata(*checkpoint.data().file_set, metadata));
   finish(checkpoint.data(), std::move(ranks), false);

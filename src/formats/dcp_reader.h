@@ -5,16 +5,17 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/dcp_folder.h"
 #include "io/source.h"
 
 namespace fsdpckpt {
 
-/// Opens the sharded checkpoint in `directory`. Checks what needs no payload: every path stays inside, every stored
-/// item lies inside its file. Throws Error(input) for missing, cut or malformed files and Error(refused) for hostile
-/// metadata.
-Checkpoint open_dcp(const std::string& directory);
+/// Opens the sharded checkpoint in `directory`, whose files may also lie in `others`. Checks what needs no payload:
+/// every path stays inside, every stored item lies inside its file. Throws Error(input) for missing, cut or malformed
+/// files and Error(refused) for hostile metadata.
+Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others = {});
 
 /// The same for a .metadata that lies elsewhere; only the other files are looked for in `directory`.
 Checkpoint open_dcp(const std::string& directory, const Source& metadata);

@@ -61,6 +61,10 @@ void check_pickle(const Source& archive, const zip::Record& record) {
 void read_archive(const Source& archive, const Extent& extent, Document& document) {
   zip::Directory directory;
   directory.read(archive);
+  if (directory.find("constants.pkl") != nullptr) {  // torch.jit.save has it, torch.save has not
+    throw Error(ErrorKind::input, "a TorchScript archive, not a state dict", {},
+                "load it with torch.jit.load and save its state_dict() with torch.save");
+  }
   check_byte_order(archive, directory);
   const zip::Record* pickled = directory.find("data.pkl");
   if (pickled == nullptr) throw Error(ErrorKind::input, "no data.pkl in the archive: not written by torch.save");

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/document.h"
+#include "formats/parameter_lists.h"
 #include "formats/tensor_value.h"
 
 namespace fsdpckpt {
@@ -131,6 +132,10 @@ void ObjectWriter::write(EntryId entry) {
           [this, raw = open.get()](NodeId id) { write_persistent(*raw, raw->entry, id); });
     }
     open->entry = entry;
+    if (const auto names = checkpoint_.renamed_texts.find(entry); names != checkpoint_.renamed_texts.end()) {
+      for (const NodeId list : parameter_lists(part.document->values, part.node))
+        open->tree->rename_items(list, names->second);
+    }
     open->tree->write(part.node);
   } catch (Error& error) {
     throw error.in_path(part.document->name).in_entry(std::string(checkpoint_.index.entry(entry).name));

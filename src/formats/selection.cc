@@ -62,6 +62,15 @@ bool is_training_state(std::string_view top) {
   return top.starts_with("optim") || std::ranges::find(kNames, top) != kNames.end();
 }
 
+bool mark_node(const StateTree& tree, Node node, Selection& selection) {
+  bool marked = tree.kind(node) == StateTree::Kind::entry && selection.entries[tree.entry(node)];
+  for (const StateTree::Child& child : tree.children(node)) marked |= mark_node(tree, child.node, selection);
+  selection.nodes[node] = marked;
+  return marked;
+}
+
+}  // namespace
+
 std::vector<bool> model_entries(const Checkpoint::Data& checkpoint) {
   std::vector<bool> entries(checkpoint.index.entry_count());
   const std::vector<Node> models = model_dicts(checkpoint.tree);
@@ -74,21 +83,8 @@ std::vector<bool> model_entries(const Checkpoint::Data& checkpoint) {
       if (checkpoint.index.entry(id).kind != EntryKind::tensor) entries[id] = false;
     }
   }
-  if (std::ranges::find(entries, true) == entries.end()) {
-    throw Error(ErrorKind::usage, "there is no model in the checkpoint, so --model-only leaves nothing",
-                {.path = checkpoint.root});
-  }
   return entries;
 }
-
-bool mark_node(const StateTree& tree, Node node, Selection& selection) {
-  bool marked = tree.kind(node) == StateTree::Kind::entry && selection.entries[tree.entry(node)];
-  for (const StateTree::Child& child : tree.children(node)) marked |= mark_node(tree, child.node, selection);
-  selection.nodes[node] = marked;
-  return marked;
-}
-
-}  // namespace
 
 void mark_nodes(const StateTree& tree, Selection& selection) {
   selection.nodes.assign(tree.node_count(), false);
@@ -108,6 +104,10 @@ Selection select(const Checkpoint::Data& checkpoint, const SelectionRules& rules
   }
   if (rules.model_only) {
     const std::vector<bool> model = model_entries(checkpoint);
+    if (std::ranges::find(model, true) == model.end()) {
+      throw Error(ErrorKind::usage, "there is no model in the checkpoint, so --model-only leaves nothing",
+                  {.path = checkpoint.root});
+    }
     for (EntryId id = 0; id < count; ++id) selection.entries[id] = selection.entries[id] && model[id];
   }
   if (count > 0 && std::ranges::find(selection.entries, true) == selection.entries.end()) {

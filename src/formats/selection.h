@@ -24,6 +24,9 @@ struct Selection {
 /// Error(usage) when nothing is left.
 Selection select(const Checkpoint::Data& checkpoint, const SelectionRules& rules);
 
+/// By EntryId: the entries that `model_only` keeps; all false when there is no model.
+std::vector<bool> model_entries(const Checkpoint::Data& checkpoint);
+
 /// Marks the tree nodes in which something selected lies.
 void mark_nodes(const StateTree& tree, Selection& selection);
 

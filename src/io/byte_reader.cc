@@ -19,7 +19,7 @@ std::uint64_t ByteReader::seek(std::uint64_t) { return 0; }
 void ByteReader::throw_ends_early(std::uint64_t count) const {
   const bool is_stream = remaining() == UINT64_MAX;  // all that is left of it was decoded in vain
   const std::uint64_t left = is_stream ? static_cast<std::uint64_t>(end_ - at_) : remaining();
-  throw Error(ErrorKind::input, cat("data ends early: bytes needed: ", count, ", left: ", left), {.offset = offset()});
+  throw Error(ErrorKind::input, cat(kEndsEarly, ": bytes needed: ", count, ", left: ", left), {.offset = offset()});
 }
 
 void ByteReader::fill(std::size_t count) {

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "io/source.h"
 
 namespace fsdpckpt {
+
+/// How the text of the Error begins that a ByteReader throws where its bytes end.
+inline constexpr std::string_view kEndsEarly = "data ends early";
 
 class ByteReader {
  public:

@@ -23,9 +23,8 @@ struct Entry {
   std::uint64_t last_used = 0;
   std::optional<FileIdentity> first = {};  ///< as it was when it was first opened
   bool symlinked = false;
+  std::optional<std::size_t> directory = {};  ///< in which it was found
 };
-
-Error changed(std::string path) { return Error(ErrorKind::io, "changed while being read", {.path = std::move(path)}); }
 
 Descriptor open_root(const std::string& root) {
   Descriptor descriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -34,6 +33,19 @@ Descriptor open_root(const std::string& root) {
   if (errno == ENOTDIR) throw Error(ErrorKind::input, "not a directory", {.path = root});
   throw system_error("open directory", errno, root);
 }
+
+struct Directory {
+  explicit Directory(std::string where) : path(std::move(where)), descriptor(open_root(path)) {}
+  [[nodiscard]] std::string inside(const std::string& relative) const {
+    if (path == ".") return relative;  // as the user names it
+    return path.ends_with('/') ? path + relative : cat(path, '/', relative);
+  }
+
+  std::string path;
+  Descriptor descriptor;
+};
+
+Error changed(std::string path) { return Error(ErrorKind::io, "changed while being read", {.path = std::move(path)}); }
 
 class FileSource final : public Source {
  public:
@@ -52,19 +64,23 @@ class FileSource final : public Source {
 /// A reader takes a shared handle under the mutex and reads without it, so a file that is closed by another
 /// thread's opening stays open until its last read is done.
 struct FileSet::State {
-  explicit State(std::string where) : root(std::move(where)), descriptor(open_root(root)) {}
+  State(std::string root, const std::vector<std::string>& others) {
+    directories.emplace_back(std::move(root));
+    for (const std::string& other : others) directories.emplace_back(other);
+  }
 
-  [[nodiscard]] std::string path(const std::string& relative) const {
-    return root.ends_with('/') ? root + relative : cat(root, '/', relative);
+  [[nodiscard]] ConfinedPath in_directory(std::size_t directory, const std::string& relative) const {
+    const Directory& holder = directories[directory];
+    return {holder.descriptor.number(), relative, holder.inside(relative)};
   }
   [[nodiscard]] ConfinedPath confined(FileId file);
+  [[nodiscard]] std::size_t find_directory(const std::string& relative) const;
   [[nodiscard]] Handle acquire(FileId file);
   [[nodiscard]] Handle keep(FileId file, ConfinedFile opened);
   void close_least_recently_used();
 
-  std::string root;
-  Descriptor descriptor;
-  std::mutex mutex;  ///< guards what follows
+  std::deque<Directory> directories;  ///< the root first
+  std::mutex mutex;                   ///< guards what follows
   std::deque<Entry> entries;
   std::unordered_map<std::string, FileId> ids;
   std::vector<FileId> open;
@@ -73,8 +89,30 @@ struct FileSet::State {
 
 ConfinedPath FileSet::State::confined(FileId file) {
   const std::lock_guard lock(mutex);
-  const std::string& relative = entries.at(file).relative;
-  return {descriptor.number(), relative, path(relative)};
+  Entry& entry = entries.at(file);
+  if (!entry.directory) entry.directory = find_directory(entry.relative);
+  return in_directory(*entry.directory, entry.relative);
+}
+
+/// The first directory that has the file; the root when none has it.
+std::size_t FileSet::State::find_directory(const std::string& relative) const {
+  if (directories.size() == 1) return 0;
+  std::optional<std::size_t> found;
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    const auto status = find_confined(in_directory(i, relative));
+    if (!status) continue;
+    if (!found) {
+      found = i;
+      size = status->identity.size;
+    } else if (size != status->identity.size) {
+      throw Error(ErrorKind::input,
+                  cat("the file has ", size, " bytes here and ", status->identity.size, " in ",
+                      quote(directories[i].path), ": they belong to different checkpoints, or one was cut"),
+                  {.path = directories[*found].inside(relative)});
+    }
+  }
+  return found.value_or(0);
 }
 
 Handle FileSet::State::acquire(FileId file) {
@@ -90,7 +128,8 @@ Handle FileSet::State::acquire(FileId file) {
 Handle FileSet::State::keep(FileId file, ConfinedFile opened) {
   const std::lock_guard lock(mutex);
   Entry& entry = entries[file];
-  if (entry.first && *entry.first != opened.identity) throw changed(path(entry.relative));
+  if (entry.first && *entry.first != opened.identity)
+    throw changed(in_directory(*entry.directory, entry.relative).shown);
   if (entry.handle) return entry.handle;  // another thread was faster
   entry.first = opened.identity;
   entry.symlinked = opened.symlinked;
@@ -107,12 +146,13 @@ void FileSet::State::close_least_recently_used() {
   open.erase(oldest);
 }
 
-FileSet::FileSet(std::string root) : state_(std::make_unique<State>(std::move(root))) {}
+FileSet::FileSet(std::string root, const std::vector<std::string>& others)
+    : state_(std::make_unique<State>(std::move(root), others)) {}
 
 FileSet::~FileSet() = default;
 
 FileId FileSet::add(const std::string& relative_path) {
-  check_confined(state_->root, relative_path);
+  check_confined(root(), relative_path);
   const std::lock_guard lock(state_->mutex);
   const auto [known, is_new] = state_->ids.emplace(relative_path, static_cast<FileId>(state_->entries.size()));
   if (is_new) state_->entries.push_back({.relative = relative_path});
@@ -129,7 +169,7 @@ const std::string& FileSet::relative_path(FileId file) const {
   return state_->entries.at(file).relative;
 }
 
-std::string FileSet::path(FileId file) const { return state_->path(relative_path(file)); }
+std::string FileSet::path(FileId file) const { return state_->confined(file).shown; }
 
 bool FileSet::exists(FileId file) const { return find_confined(state_->confined(file)).has_value(); }
 
@@ -179,8 +219,24 @@ std::vector<FileId> FileSet::symlinked() const {
 
 std::unique_ptr<Source> FileSet::source(FileId file) const { return std::make_unique<FileSource>(*this, file); }
 
-const std::string& FileSet::root() const { return state_->root; }
+const std::string& FileSet::root() const { return state_->directories.front().path; }
 
-std::vector<std::string> FileSet::list() const { return regular_files_in(state_->descriptor.number(), state_->root); }
+std::vector<std::string> FileSet::directories() const {
+  std::vector<std::string> paths;
+  for (const Directory& directory : state_->directories) paths.push_back(directory.path);
+  return paths;
+}
+
+std::vector<std::string> FileSet::list() const {
+  std::vector<std::string> names;
+  for (const Directory& directory : state_->directories) {
+    const auto inside = regular_files_in(directory.descriptor.number(), directory.path);
+    names.insert(names.end(), inside.begin(), inside.end());
+  }
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
 
 }  // namespace fsdpckpt

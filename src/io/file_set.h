@@ -1,5 +1,5 @@
-// The files of one input directory (or one input file): opened confined to the directory, when first
-// read, at most kMaxOpenFiles at a time (least recently used is closed), read-only.
+// The files of one input directory, or of one that is spread over several (each node's local disk): opened confined to
+// their directory, when first read, at most kMaxOpenFiles at a time (least recently used is closed), read-only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@ class FileSet {
  public:
   /// `root` is an existing directory; every file is opened relative to it.
   /// Throws Error(input) when it does not exist or is no directory.
-  explicit FileSet(std::string root);
+  /// Files that are not in it are looked for in `others`, in that order; a file that lies in several of the directories
+  /// must have the same size everywhere: Error(input) otherwise, when it is first looked at.
+  explicit FileSet(std::string root, const std::vector<std::string>& others = {});
   ~FileSet();
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
@@ -32,7 +34,7 @@ class FileSet {
   [[nodiscard]] std::size_t count() const;
   /// As registered.
   [[nodiscard]] const std::string& relative_path(FileId file) const;
-  /// root + "/" + relative path, for messages.
+  /// Directory + "/" + relative path, for messages.
   [[nodiscard]] std::string path(FileId file) const;
   /// False when nothing is there; anything but a regular file (or a symlink to one) throws Error(refused).
   [[nodiscard]] bool exists(FileId file) const;
@@ -49,7 +51,9 @@ class FileSet {
   /// A view of one file as a Source; the FileSet must outlive it.
   [[nodiscard]] std::unique_ptr<Source> source(FileId file) const;
   [[nodiscard]] const std::string& root() const;
-  /// Names of the regular files directly in the root, sorted.
+  /// The root and the other directories.
+  [[nodiscard]] std::vector<std::string> directories() const;
+  /// Names of the regular files directly in the directories, sorted, each once.
   [[nodiscard]] std::vector<std::string> list() const;
 
  private:

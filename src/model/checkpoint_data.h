@@ -6,6 +6,7 @@
 #include <fsdpckpt/error.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,6 +68,8 @@ struct Checkpoint::Data {
   std::vector<FileProblem> file_problems;
   std::vector<Error> damages;  ///< what was found wrong; converting throws the first
   std::vector<std::string> notes;
+  /// By object entry: texts in its lists of parameter names, and what they become in an output.
+  std::unordered_map<EntryId, std::map<std::string, std::string, std::less<>>> renamed_texts;
   std::unordered_map<EntryId, DocumentPart> parts;  ///< object entries that are no extents of their own
 };
 

@@ -94,6 +94,14 @@ void StateTree::insert_empty_dict(Node parent, std::string_view key, std::string
   places_.emplace(Place{parent, kept}, child);
 }
 
+void StateTree::rename_key(Node parent, std::size_t index, std::string_view key) {
+  Child& child = nodes_[parent].children[index];
+  const auto old = places_.find({parent, child.key.text});
+  if (old != places_.end() && old->second == child.node) places_.erase(old);  // another may have got it since
+  child.key = {.text = keep(key)};
+  places_.insert_or_assign(Place{parent, child.key.text}, child.node);
+}
+
 void StateTree::number_keys(Node dict) {
   for (Child& child : nodes_[dict].children) {
     if (const auto number = exact_number(child.key.text))

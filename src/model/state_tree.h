@@ -47,6 +47,8 @@ class StateTree {
   void insert(std::span<const Key> path, EntryId entry);
   /// Puts an empty dict under `key` in front of the child `before` of dict `parent`.
   void insert_empty_dict(Node parent, std::string_view key, std::string_view before);
+  /// Gives child `index` of dict `parent` another key, which none of its other children may have in the end.
+  void rename_key(Node parent, std::size_t index, std::string_view key);
   /// Turns the keys of a dict that are decimal numbers into numbers.
   void number_keys(Node dict);
 

@@ -51,6 +51,8 @@ std::uint64_t Scratch::memory() const {
   return stack.capacity() * sizeof(Slot) + marks.capacity() * sizeof marks[0] + memo.memory() + liveness.memory();
 }
 
+std::string Folder::entry_on(const Values&, std::span<const NodeId>, std::span<const std::size_t>) const { return {}; }
+
 Machine::Machine(Limits limits) : limits_(limits), scratch_(std::make_unique<Scratch>()) {}
 Machine::~Machine() = default;
 Machine::Machine(Machine&&) noexcept = default;

@@ -41,6 +41,10 @@ class Folder {
   };
   /// SETITEM(S) on a dict (not on an object): true when key and value were taken over and the dict shall not hold them.
   virtual bool take_item(const Values& values, Key key, NodeId value) = 0;
+  /// The name of what was being read when an error came, for its message; empty when unknown. `stack` holds the values
+  /// that are begun and not yet part of another, the outermost first, and `marks` the heights at which MARKs stand.
+  [[nodiscard]] virtual std::string entry_on(const Values& values, std::span<const NodeId> stack,
+                                             std::span<const std::size_t> marks) const;
 };
 
 class Budget;

@@ -50,8 +50,15 @@ NodeId Run::run() {
     loop();
     return root();
   } catch (const Error& error) {
-    throw at_offset(error, op_offset_);
+    throw at_offset(error, op_offset_).in_entry(entry());
   }
+}
+
+std::string Run::entry() const {
+  if (folder_ == nullptr) return {};
+  std::vector<NodeId> nodes;
+  for (const Slot& slot : stack_) nodes.push_back(slot.node);
+  return folder_->entry_on(values_, nodes, marks_);
 }
 
 void Run::loop() {

@@ -59,6 +59,7 @@ class Run {
   // run.cc
   void loop();
   [[noreturn]] void fail(std::string what) const;
+  [[nodiscard]] std::string entry() const;
   template <class T>
   T number() {
     return read_number<T>(bytes_);

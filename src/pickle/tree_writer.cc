@@ -82,8 +82,7 @@ std::uint32_t TreeWriter::write_shared(NodeId node) {
       write_tuple(values_.items(node));
       break;
     case Kind::list:
-      writer_.empty_list();
-      write_items(values_.items(node));
+      write_list(node);
       break;
     case Kind::dict:
       writer_.empty_dict();
@@ -126,6 +125,23 @@ void TreeWriter::write_tuple(std::span<const NodeId> items) {
   } else {
     writer_.tuple_from_mark();
   }
+}
+
+void TreeWriter::write_list(NodeId list) {
+  writer_.empty_list();
+  const auto renamed = renamed_.find(list);
+  if (renamed == renamed_.end()) return write_items(values_.items(list));
+  if (values_.items(list).empty()) return;
+  writer_.mark();
+  for (const NodeId item : values_.items(list)) {
+    const bool is_text = values_.kind(item) == Kind::text;
+    const auto name = is_text ? renamed->second->find(values_.text(item)) : renamed->second->end();
+    if (name == renamed->second->end())
+      write(item);
+    else
+      writer_.shared_text(name->second);
+  }
+  writer_.appends();
 }
 
 void TreeWriter::write_items(std::span<const NodeId> items) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,12 +77,17 @@ class TreeWriter {
   /// it the persistent id is carried over.
   TreeWriter(Writer& writer, const Values& values, std::function<void(NodeId)> write_persistent);
   void write(NodeId node);
+  /// The texts that are items of `list` are written as `names` has them; `names` must outlive the writing.
+  void rename_items(NodeId list, const std::map<std::string, std::string, std::less<>>& names) {
+    renamed_[list] = &names;
+  }
 
  private:
   bool write_scalar(NodeId node);
   std::uint32_t write_shared(NodeId node);
   void write_persistent(NodeId operand);
   void write_tuple(std::span<const NodeId> items);
+  void write_list(NodeId list);
   void write_items(std::span<const NodeId> items);
   void write_pairs(std::span<const NodeId> pairs);
   void write_byte_array(NodeId node);
@@ -93,6 +99,7 @@ class TreeWriter {
   std::function<void(NodeId)> write_persistent_;
   std::vector<std::uint32_t> slots_;  ///< per node: memo slot + 2; 0 not yet written; 1 being written
   int depth_ = 0;
+  std::unordered_map<NodeId, const std::map<std::string, std::string, std::less<>>*> renamed_;  ///< by list
 };
 
 }  // namespace fsdpckpt::pickle

@@ -78,7 +78,21 @@ class CliTest(unittest.TestCase):
         result = self.run_cli(*arguments, **options)
         self.assertEqual((result.code, result.out, result.err), (code, out, error_text(*error)))
         self.assertEqual(self.listed(), before)
+        self.check_advice(result)
         return result
+
+    def check_advice(self, result):
+        """A command after `try:` helps: it is run as it stands, by a shell, and ends with 0."""
+        for command in advised(result.err):
+            run = subprocess.run(["bash", "-c", f'fsdpckpt() {{ "$FSDPCKPT_BIN" "$@"; }}; {command}'], cwd=self.folder,
+                                 env=self.environment(FSDPCKPT_BIN=BINARY), capture_output=True, timeout=100)
+            self.assertEqual(run.returncode, 0, f"{command}: {text_of(run.stderr)}")
+
+
+def advised(err):
+    """The commands of this program that a message advises; the bare name of a command only says how it is spelled."""
+    lines = [line.removeprefix("  try: ") for line in err.splitlines() if line.startswith("  try: fsdpckpt ")]
+    return [line for line in lines if len(line.split()) > 2 or line == "fsdpckpt help"]
 
 
 def error_text(what, where="", hint=""):

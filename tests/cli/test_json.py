@@ -125,6 +125,13 @@ class Failures(harness.CliTest):
             self.failure([command, "ck", "--json", "-k"], 2, command, kind="usage", message="--key needs a value")
             self.failure([command, "ck", "--json", "-k", "modle.w"], 2, command, kind="usage", path="ck")
 
+    def test_values_of_options(self):
+        for option, value in (("--rename", "abc"), ("--rename", "(=x"), ("--objects", "kepp"), ("--files-in", "")):
+            self.failure(["--json", "consolidate", "ck", option, value], 2, "consolidate", kind="usage")
+        self.failure(["--json", "consolidate", "ck", "--strip-prefix", "modle"], 2, "consolidate", kind="usage", path="ck")
+        self.failure(["--json", "consolidate", "ck", "-"], 2, "consolidate", kind="usage")
+        self.failure(["--json", "inspect", "ck", "--keys"], 2, "inspect", kind="usage")
+
     def test_variables(self):
         result = self.run_cli("--json", "consolidate", "ck", env={"FSDPCKPT_THREADS": "x"})
         document = harness.valid_document(self, result.out, "consolidate")
@@ -136,6 +143,11 @@ class Failures(harness.CliTest):
             (self.folder / "cut").mkdir(exist_ok=True)
             (self.folder / "cut/.metadata").write_bytes((self.folder / "ck/.metadata").read_bytes()[:100])
             self.failure(["--json", command, "cut"], 3, command, kind="input", path="cut/.metadata", offset=97)
+
+    def test_two_formats(self):
+        (self.folder / "two").write_bytes(b"\x80\x02}." + dcp.torch_zip({}))
+        for command in ("inspect", "consolidate"):
+            self.failure(["--json", command, "two"], 5, command, kind="refused", path="two")
 
     def test_entry_and_box(self):
         made = dcp.Directory(self.folder / "wide")

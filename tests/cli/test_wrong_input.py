@@ -25,49 +25,10 @@ class NoCheckpoint(WrongInput):
         self.wrong("a/b/c", "no such file or directory")
         self.wrong(self.write("text", b"hello") + "/ck", "no such file or directory")
 
-    def test_empty_folder(self):
-        (self.folder / "empty").mkdir()
-        self.wrong("empty", "not a sharded checkpoint: there is no .metadata in the directory")
-
-    def test_folder_of_checkpoints(self):
-        for name in ("step 3", "step 1", "step 2", "step 4"):
-            dcp.small(self.folder / "run" / name).save()
-        what = "no .metadata here, but in folders inside: 'run/step 1', 'run/step 2', 'run/step 3' and 1 more"
-        self.wrong("run", what, hint="fsdpckpt inspect 'run/step 1'")
-
     def test_names_of_folders_cannot_drive_a_terminal(self):
         dcp.small(self.folder / "run" / "a\x1b[31m").save()
         self.wrong("run", "no .metadata here, but in folders inside: 'run/a\\x1b[31m'",
                    hint="fsdpckpt inspect $'run/a\\x1b[31m'")
-
-    def test_folder_of_single_files(self):
-        (self.folder / "ranks").mkdir()
-        for rank in range(5):
-            self.write(f"ranks/rank_{rank}.pt", dcp.torch_zip({}))
-        what = ("not a sharded checkpoint: there is no .metadata in the directory, only single files: "
-                "'rank_0.pt', 'rank_1.pt', 'rank_2.pt' and 2 more")
-        self.wrong("ranks", what, hint="fsdpckpt inspect ranks/rank_0.pt")
-
-    def test_folder_of_files_that_are_not_read(self):
-        """No advice to inspect what cannot be inspected."""
-        (self.folder / "hf").mkdir()
-        self.write("hf/model.safetensors", bytes(100))
-        what = "not a sharded checkpoint: there is no .metadata in the directory, only single files: "
-        self.wrong("hf", what + "'model.safetensors'")
-        self.write("hf/pytorch_model.bin", dcp.torch_zip({}))
-        self.wrong("hf", what + "'model.safetensors', 'pytorch_model.bin'", hint="fsdpckpt inspect hf/pytorch_model.bin")
-
-    def test_other_files(self):
-        zip_only = "not a checkpoint: the file does not start like a zip archive of torch.save"
-        self.wrong(self.write("notes.txt", b"These are only notes.\n"), zip_only)
-        self.wrong(self.write("short", b"hello"), "not a checkpoint: the file has only 5 bytes")
-        self.wrong(self.write("empty.pt", b""), "not a checkpoint: the file has only 0 bytes")
-        header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
-        self.wrong(self.write("m.safetensors", len(header).to_bytes(8, "little") + header + bytes(4)),
-                   "a safetensors file, which this release does not read")
-        shutil.copy(harness.TESTDATA / "torch-2.13.0/full/layouts_legacy.pt", self.folder / "old.pt")
-        self.wrong("old.pt", "a torch file in the form from before PyTorch 1.6, which fsdpckpt does not read",
-                   hint="load it with PyTorch and save it again with torch.save")
 
     def test_device(self):
         self.wrong("/dev/null", "not a regular file", code=5)
@@ -89,8 +50,8 @@ class NoCheckpoint(WrongInput):
 class Unfinished(WrongInput):
     def test_metadata_was_never_written(self):
         os.remove(self.folder / self.copy(METADATA) / ".metadata")
-        self.wrong("ck", "there are rank files but no .metadata: the save did not finish, or the hidden file was not copied",
-                   hint="copy .metadata too, or use an earlier checkpoint")
+        self.wrong("ck", "there are rank files but no .metadata: the save looks unfinished, or the hidden file was not copied",
+                   hint="copy .metadata too; if another node has it, give that directory as SRC and this one with --files-in")
 
     def test_metadata_was_not_renamed(self):
         os.rename(self.folder / self.copy(METADATA) / ".metadata", self.folder / "ck/.metadata.tmp")
@@ -100,19 +61,21 @@ class Unfinished(WrongInput):
     def test_empty_metadata(self):
         self.copy(METADATA)
         self.write("ck/.metadata", b"")
-        self.wrong("ck", "the metadata file is empty: the save did not finish", "ck/.metadata")
+        self.wrong("ck", "the metadata file is empty: the save looks unfinished", "ck/.metadata", "use an earlier checkpoint")
 
 
 class CutMetadata(WrongInput):
     def test_at_every_place(self):
-        """Exit code 3 and the file's name, wherever it is cut."""
+        """Wherever it is cut: the pickle has no end then."""
         self.copy(METADATA)
         whole = (self.folder / "ck/.metadata").read_bytes()
-        for length in (1, 2, 10, 100, 1000, 2000, len(whole) - 1):
+        for length in (1, 2, 3, 10, 11, 12, 100, 1000, 2000, len(whole) // 2, len(whole) - 2, len(whole) - 1):
             self.write("ck/.metadata", whole[:length])
             result = self.run_cli("consolidate", "ck", "out.pt")
             self.assertEqual((result.code, result.out, self.listed()), (3, "", ["ck"]), length)
-            self.assertRegex(result.err, r"\Afsdpckpt: error: [^\n]*\n  in:  ck/\.metadata, byte offset \d+\n", length)
+            self.assertRegex(result.err, r"\Afsdpckpt: error: the metadata ends in the middle of its pickle: the save looks "
+                                         r"unfinished, or the file was cut\n  in:  ck/\.metadata, byte offset \d+\n"
+                                         r"  try: copy the file again, or use an earlier checkpoint\n\Z", length)
 
     def test_bytes_behind_the_end(self):
         self.copy(METADATA)
@@ -120,10 +83,46 @@ class CutMetadata(WrongInput):
         self.write("ck/.metadata", whole + b"xyz")
         self.wrong("ck", "3 bytes behind the end of the pickle", f"ck/.metadata, byte offset {len(whole)}")
 
+    def test_in_the_current_directory(self):
+        """Names are as the user would write them."""
+        shutil.copytree(harness.TESTDATA / METADATA, self.folder, dirs_exist_ok=True)
+        self.write(".metadata", b"\x80\x04}\x94.")
+        self.wrong(".", "the file holds no DCP Metadata object", ".metadata")
+
     def test_another_pickle(self):
         self.copy(METADATA)
         self.write("ck/.metadata", b"\x80\x04}\x94.")
         self.wrong("ck", "the file holds no DCP Metadata object", "ck/.metadata")
+
+
+class Metadata(WrongInput):
+    """What is wrong in it is told with the entry it was met in."""
+
+    def test_chunk(self):
+        for entries in (["model.w"], ["a", "model.w"], ["model.w", "z"], ["a", "b", "model.w", "y", "z"]):
+            made = dcp.Directory(self.folder / "ck")
+            for name in entries:
+                made.tensor(name, (2, 3), [((0, 0), (2, 3), "__0_0.distcp", None)], tuple(name.split(".")))
+            made.state["model.w"].chunks[0].sizes = dcp.Size((2,))
+            made.save()
+            result = self.run_cli("consolidate", "ck", "out.pt")
+            self.assertRegex(result.err, r"\Afsdpckpt: error: a chunk's offsets and sizes differ in length\n"
+                                         r"  in:  ck/\.metadata, byte offset \d+, entry 'model\.w'\n\Z")
+
+    def test_stored_item(self):
+        made = dcp.small(self.folder / "ck")
+        next(info for index, info in made.storage.items() if index.fqn == "model.b").length = -1
+        made.save()
+        result = self.run_cli("consolidate", "ck", "out.pt")
+        self.assertRegex(result.err, r"\Afsdpckpt: error: field 'length' is no number of bytes\n"
+                                     r"  in:  ck/\.metadata, byte offset \d+, entry 'model\.b'\n\Z")
+
+    def test_path(self):
+        made = dcp.small(self.folder / "ck")
+        made.paths["model.b"] = ("model", 1.5)
+        made.save()
+        self.wrong("ck", "a path in planner_data holds something else than text and integers",
+                   "ck/.metadata, entry 'model.b'")
 
 
 class DamagedRankFiles(WrongInput):
@@ -165,7 +164,7 @@ class DamagedRankFiles(WrongInput):
             what = f"rank file is too short: a chunk needs bytes 0..1641, the file has {length}; 5 entries need 7757"
             files = self.damaged("ck", what, "ck/__1_0.distcp, entry 't1' [4:8, 0:4]")
             self.assertEqual((files["__1_0.distcp"]["state"], files["__1_0.distcp"]["needed"]), ("too short", 7757))
-            self.write("ck/__1_0.distcp", bytes(1000))
+            self.write("ck/__1_0.distcp", b"\1" * 1000)
 
     def test_cut_says_how_much_is_needed(self):
         dcp.small(self.folder / "ck").save()

@@ -67,7 +67,7 @@ TEST_F(Open, CheckpointsInsideAreHinted) {
 
 TEST_F(Open, AnEmptyDirectoryIsNoCheckpoint) {
   directory_.make_dir("empty");
-  EXPECT_THAT(error_of_opening("empty").what(), HasSubstr("not a sharded checkpoint"));
+  EXPECT_THAT(error_of_opening("empty").what(), HasSubstr("the directory is empty"));
 }
 
 TEST_F(Open, OneFileOfAShardedCheckpointIsNotTheWhole) {

@@ -10,6 +10,7 @@ namespace {
 /// Whose a checkpoint of these objects is; each path is a top-level key, or "a/b".
 std::string_view framework_of_keys(const std::vector<std::string>& paths, bool has_meta = false) {
   Checkpoint checkpoint;
+  checkpoint.data().kind = "sharded checkpoint";
   for (const std::string& path : paths) {
     const std::size_t slash = path.starts_with("rng_state/") ? std::string::npos : path.find('/');
     std::vector<Key> keys = {{.text = std::string_view(path).substr(0, slash)}};

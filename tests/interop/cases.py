@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import harness
 
@@ -31,13 +32,34 @@ class Case:
     def consolidates(self, source="ckpt", *options, out=None):
         return self.context.converts(f"{self.folder.name}: {source} is consolidated", self.folder / source, out or self.out, *options)
 
-    def as_expected(self, out=None, path=None):
+    def refuses(self, source, code, names, *options):
+        """Exit code, what the message names, and no file left."""
+        before = sorted(os.listdir(self.context.work))
+        run = self.context.tool.consolidate(self.folder / source, self.context.work / "refused.pt", *options)
+        what = " ".join([source, *map(str, options)])
+        self.check(f"{what} is refused with {code}", run.returncode == code, harness.said(run))
+        missing = [name for name in names if not re.search(name, run.stderr)]
+        self.check(f"{what}: the message names {', '.join(names)}", not missing, harness.said(run))
+        self.check(f"{what}: no file is left", sorted(os.listdir(self.context.work)) == before, str(os.listdir(self.context.work)))
+
+    def inspects(self, source, code, names):
+        run = self.context.tool.run("inspect", self.folder / source)
+        missing = [name for name in names if not re.search(name, run.stdout + run.stderr)]
+        self.check(f"inspect {source} ends with {code}", run.returncode == code and not missing, f"{harness.said(run)}; not named: {missing}")
+
+    def as_expected(self, out=None, path=None, key=None):
         """check_expected.py, which compares tensors, values and absent keys with case.json."""
         script = self.context.fixtures / "cases" / "check_expected.py"
         env = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
-        run = subprocess.run([sys.executable, str(script), str(self.folder), str(out or self.out)], env=env, stdout=subprocess.PIPE,
+        run = subprocess.run([sys.executable, str(script), str(self.folder), str(out or self.out), *([key] if key else [])], env=env, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
         return self.check("equals what case.json expects", run.returncode == 0, run.stdout.strip()[-400:])
+
+    def as_tensors(self, out, tensors):
+        sys.path.insert(0, str(self.context.fixtures / "cases"))
+        import check_expected
+        wrong = check_expected.check({"expect": {}}, torch.load(str(out), weights_only=True), tensors)
+        return self.check(f"{out.name} has the tensors of case.json", not wrong, "; ".join(wrong))
 
     def keep(self):
         self.context.keep(self.folder.name, self.out)
@@ -172,6 +194,85 @@ def prefixes(context):
     if case.consolidates("plain"):
         case.as_expected()
         case.keep()
+    stripped = context.work / "24-stripped.pt"
+    if case.consolidates("plain", "--clean", out=stripped):
+        case.as_expected(out=stripped, key="stripped")
+    case.refuses("clash", 3, [r"'model\.net\.0\.weight'", r"'model\._orig_mod\.net\.0\.weight'"], "--clean")
+
+
+def optimizer_follows(context):
+    """A wrapped model with its optimizer, cleaned, loads into a plain model: torch finds the states by name."""
+    from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
+    part, source, out = "_orig_mod._fsdp_wrapped_module.", context.work / "wrapped", context.work / "wrapped.pt"
+    made = [torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)) for _ in range(2)]
+    optimizers = [torch.optim.AdamW(model.parameters(), lr=.1 * (i + 1)) for i, model in enumerate(made)]
+    made[0](torch.ones(2, 3)).sum().backward()
+    optimizers[0].step()
+    state = get_optimizer_state_dict(made[0], optimizers[0])
+    state["state"] = {part + name: value for name, value in state["state"].items()}
+    for group in state["param_groups"]:
+        group["params"] = [part + name for name in group["params"]]
+    harness.save_alone({"model": {part + name: value for name, value in made[0].state_dict().items()}, "optimizer": state}, source)
+    if not context.converts("24: a wrapped model with its optimizer is consolidated", source, out, "--clean"):
+        return
+    loaded = torch.load(str(out), weights_only=True)
+    made[1].load_state_dict(loaded["model"])
+    set_optimizer_state_dict(made[1], optimizers[1], loaded["optimizer"])
+    found = deep_equal.differences(optimizers[1].state_dict(), optimizers[0].state_dict(), order=False)
+    context.report.check("24: the plain model's optimizer has the states of the wrapped one", not found, "; ".join(found[:4]))
+
+
+def evil_pickles(context):
+    case = Case(context, "13")
+    for source, named, file in (("evil_metadata", r"posix\.mkdir", r"\.metadata"), ("evil_meta_pt", r"posix\.mkdir", r"meta\.pt"),
+                                ("evil_item", r"posix\.mkdir", r"__0_0\.distcp"), ("evil_getattr", r"builtins\.getattr", r"\.metadata")):
+        case.refuses(source, 5, [named, file])
+        in_metadata = file == r"\.metadata"
+        case.inspects(source, 5 if in_metadata else 0, [named])
+    ran = [path for path in (context.work / "CANARY", case.folder / "CANARY", Path.cwd() / "CANARY") if path.exists()]
+    case.check("nothing was run", not ran, str(ran))
+
+
+def truncated_shards(context):
+    case = Case(context, "15")
+    affected = "|".join(map(re.escape, case.data["affected_tensors"]))
+    for source in case.data["input"]:
+        length = (case.folder / source / "__1_0.distcp").stat().st_size
+        case.refuses(source, 3, [r"__1_0\.distcp", rf"\b{length}\b", affected if source == "cut" else r"model\.l\d"])
+
+
+def incomplete_saves(context):
+    case = Case(context, "17")
+    for source in case.data["input"]:
+        names = [r"\.metadata", "unfinished", *([r"\.metadata\.tmp"] if source == "tmp_left" else [])]
+        case.refuses(source, 3, names)
+        case.inspects(source, 3, names)
+
+
+def parent_folder(context):
+    case = Case(context, "21")
+    case.refuses("checkpoint-2000", 3, ["pytorch_model_fsdp_0", "optimizer_0"])
+    case.refuses("empty", 3, [r"\.metadata"])
+    case.refuses("no-such-folder", 3, ["no such file"])
+    if case.consolidates("checkpoint-2000/pytorch_model_fsdp_0"):
+        case.as_expected()
+
+
+def node_local_shards(context):
+    case = Case(context, "22")
+    case.refuses("node_a", 3, [r"__1_0\.distcp"])
+    case.refuses("node_b", 3, [r"no \.metadata", "rank files"])
+    for first, second in (("node_a", "node_b"), ("node_b", "node_a")):
+        out = context.work / f"22-{first}.pt"
+        if case.consolidates(first, "--files-in", case.folder / second, out=out):
+            case.as_tensors(out, case.data["expect"]["with_both"]["tensors"])
+
+
+def look_alikes(context):
+    case = Case(context, "25")
+    case.refuses("actor", 3, ["ranks saved for themselves", r"\.metadata"])
+    case.refuses("hf", 3, ["safetensors", r"\.metadata"])
+    case.inspects("actor/model_world_size_2_rank_0.pt", 0, [r"l\.weight +float32 +\[2, 3\]", r"scale +float32 +\[1\]"])
 
 
 def body(context):
@@ -190,6 +291,13 @@ def body(context):
     user_objects(context)
     does_not_cover(context)
     prefixes(context)
+    optimizer_follows(context)
+    evil_pickles(context)
+    truncated_shards(context)
+    incomplete_saves(context)
+    parent_folder(context)
+    node_local_shards(context)
+    look_alikes(context)
 
 
 if __name__ == "__main__":

@@ -379,5 +379,47 @@ TEST(FileSet, ListsRegularFilesAndLinksToSomeInOrder) {
   EXPECT_EQ(files.list().size(), 4U);  // a second listing starts at the front again
 }
 
+TEST(SpreadFileSet, FindsFilesInTheFirstDirectoryThatHasThem) {
+  const TempDir a, b, c;
+  a.write("1", "a1");
+  b.write("1", "b1");
+  b.write("2", "b2");
+  c.write("2", "c2");
+  c.write("3", "c3");
+  FileSet files(a.path(), {b.path(), c.path()});
+  EXPECT_EQ(read(files, files.add("1"), 0, 2), "a1");
+  EXPECT_EQ(read(files, files.add("2"), 0, 2), "b2");
+  EXPECT_EQ(read(files, files.add("3"), 0, 2), "c3");
+  EXPECT_EQ(files.path(files.add("3")), c.path() + "/3");
+  EXPECT_EQ(files.path(files.add("4")), a.path() + "/4");
+  EXPECT_FALSE(files.exists(files.add("4")));
+  EXPECT_EQ(files.list(), (std::vector<std::string>{"1", "2", "3"}));
+  EXPECT_EQ(files.directories(), (std::vector<std::string>{a.path(), b.path(), c.path()}));
+  files.check_unchanged();
+}
+
+TEST(SpreadFileSet, RefusesFilesOfOneNameAndTwoSizes) {
+  const TempDir a, b;
+  a.write("1", "long");
+  b.write("1", "short");
+  FileSet files(a.path(), {b.path()});
+  const FileId file = files.add("1");
+  const Error error = error_of([&] { static_cast<void>(files.size(file)); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_EQ(error.what(), "the file has 4 bytes here and 5 in '" + b.path() +
+                              "': they belong to different checkpoints, or one was cut");
+  EXPECT_EQ(error.where().path, a.path() + "/1");
+}
+
+TEST(SpreadFileSet, ConfinesEveryDirectory) {
+  const TempDir a, b;
+  EXPECT_EQ(error_of([&] { FileSet(a.path(), {b.path()}).add("../x"); }).kind(), ErrorKind::refused);
+  std::filesystem::create_symlink("/dev/zero", b.path("1"));
+  FileSet files(a.path(), {b.path()});
+  const FileId file = files.add("1");
+  EXPECT_EQ(error_of([&] { static_cast<void>(files.exists(file)); }).kind(), ErrorKind::refused);
+  EXPECT_EQ(error_of([&] { FileSet(a.path(), {b.path("nothing")}); }).where().path, b.path("nothing"));
+}
+
 }  // namespace
 }  // namespace fsdpckpt

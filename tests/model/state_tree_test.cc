@@ -166,5 +166,16 @@ TEST(StateTree, PutsAnEmptyDictAtTheEndWhenTheKeyIsNotThere) {
   EXPECT_EQ(text_of(tree), "{'a': 0, 'state': {}}");
 }
 
+TEST(StateTree, KeysCanBeRenamedToFreeOnesAndToThoseJustFreed) {
+  StateTree tree;
+  for (const char* key : {"a", "b"}) tree.insert(path({key}), key[0] == 'b');
+  tree.rename_key(StateTree::kRoot, 0, "b");  // for a moment two have it
+  tree.rename_key(StateTree::kRoot, 1, "c");
+  EXPECT_EQ(text_of(tree), "{'b': 0, 'c': 1}");
+  EXPECT_EQ(tree.child(StateTree::kRoot, "b"), tree.children(StateTree::kRoot)[0].node);
+  EXPECT_EQ(tree.child(StateTree::kRoot, "c"), tree.children(StateTree::kRoot)[1].node);
+  EXPECT_EQ(tree.child(StateTree::kRoot, "a"), StateTree::kNowhere);
+}
+
 }  // namespace
 }  // namespace fsdpckpt

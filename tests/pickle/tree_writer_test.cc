@@ -118,5 +118,16 @@ TEST(TreeWriter, RefusesDeeperNesting) {
   EXPECT_STREQ(error.what(), "nested deeper than 1000");
 }
 
+TEST(TreeWriter, RenamesTheTextsOfOneListAlone) {
+  const Tree tree("(](X\1\0\0\0aX\1\0\0\0bK\1e](X\1\0\0\0ae](X\1\0\0\0aet."s);
+  const std::map<std::string, std::string, std::less<>> names = {{"a", "new"}};
+  Writer writer;
+  TreeWriter writing(writer, tree.values, nullptr);
+  writing.rename_items(tree.values.items(tree.root)[0], names);
+  writing.rename_items(tree.values.items(tree.root)[2], names);
+  writing.write(tree.root);
+  EXPECT_EQ(Tree(writer.finish()).text(), "(['new', 'b', 1], ['a'], ['new'])");
+}
+
 }  // namespace
 }  // namespace fsdpckpt::pickle
