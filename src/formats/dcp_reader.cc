@@ -95,17 +95,16 @@ std::string writer_text(const std::vector<RankMetadata>& ranks, bool is_local) {
              range.empty() ? " of an unknown writer" : cat(" as written by ", range));
 }
 
-RankMetadata read_metadata(FileSet& files, const std::string& name) {
+RankMetadata read_metadata(FileSet& files, const Source& source) {
   const Stopwatch watch;
   RankMetadata rank;
   try {
-    const auto source = files.source(files.add(name));
-    if (source->size() == 0)
+    if (source.size() == 0)
       throw Error(ErrorKind::input, "the metadata file is empty: the save looks unfinished", {},
                   "use an earlier checkpoint");
     DcpFolder folder(rank.index, files);
     Values values;
-    const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(*source, values, &folder);
+    const NodeId root = pickle::Machine({.memory = kMetadataMemory}).read(source, values, &folder);
     if (values.kind(root) != Kind::object || values.object(root).state == kNoNode) {
       throw Error(ErrorKind::input, "the file holds no DCP Metadata object");
     }
@@ -115,11 +114,11 @@ RankMetadata read_metadata(FileSet& files, const std::string& name) {
     rank.facts = folder.facts();
     add_state_facts(values, state, rank.facts);
     rank.unlisted_items = folder.unlisted_items();
-    log_info(cat("read ", files.root(), "/", name, ": ", source->size(), " bytes, ", rank.index.entry_count(),
-                 " entries, ", rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ",
-                 rank.index.bytes(), " of index, ", watch.milliseconds(), " ms"));
+    log_info(cat("read ", source.name(), ": ", source.size(), " bytes, ", rank.index.entry_count(), " entries, ",
+                 rank.index.next_box(), " chunks, ", values.memory(), " bytes of values, ", rank.index.bytes(),
+                 " of index, ", watch.milliseconds(), " ms"));
   } catch (Error& error) {
-    const std::string path = files.path(files.add(name));
+    const std::string path = source.name();
     if (!std::string_view(error.what()).starts_with(kEndsEarly)) throw error.in_path(path);
     throw Error(ErrorKind::input,
                 "the metadata ends in the middle of its pickle: the save looks unfinished, or the file was cut",
@@ -172,34 +171,51 @@ void add_meta_pt_or_damage(Checkpoint::Data& data) {
   }
 }
 
-}  // namespace
-
-bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
-
-Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others) {
+Checkpoint start(const std::string& directory, const std::vector<std::string>& others) {
   Checkpoint checkpoint;
-  Checkpoint::Data& data = checkpoint.data();
-  data.root = directory;
-  data.file_set = std::make_shared<FileSet>(directory, others);
-  const std::vector<std::string> names = metadata_files(*data.file_set);
-  if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
-  std::vector<RankMetadata> ranks;
-  ranks.reserve(names.size());
-  for (const std::string& name : names) ranks.push_back(read_metadata(*data.file_set, name));
-  const bool is_local = names.front() != kMetadataName;
-  data.kind = "sharded checkpoint";
+  checkpoint.data().root = directory;
+  checkpoint.data().kind = "sharded checkpoint";
+  checkpoint.data().file_set = std::make_shared<FileSet>(directory, others);
+  return checkpoint;
+}
+
+/// Everything behind the reading of the metadata.
+void finish(Checkpoint::Data& data, std::vector<RankMetadata> ranks, bool is_local) {
   data.writer = writer_text(ranks, is_local);
   try {
     const std::uint64_t unlisted = merge_ranks(std::move(ranks), data);
     if (unlisted > 0) data.notes.push_back(cat(unlisted, " stored items belong to no listed chunk and are left alone"));
     find_damages(data);
   } catch (Error& error) {
-    throw error.in_path(directory);
+    throw error.in_path(data.root);
   }
   note_files(data);
   add_meta_pt_or_damage(data);
   std::stable_partition(data.damages.begin(), data.damages.end(),
                         [](const Error& error) { return error.kind() == ErrorKind::refused; });
+}
+
+}  // namespace
+
+bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
+
+Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others) {
+  Checkpoint checkpoint = start(directory, others);
+  FileSet& files = *checkpoint.data().file_set;
+  const std::vector<std::string> names = metadata_files(files);
+  if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
+  std::vector<RankMetadata> ranks;
+  ranks.reserve(names.size());
+  for (const std::string& name : names) ranks.push_back(read_metadata(files, *files.source(files.add(name))));
+  finish(checkpoint.data(), std::move(ranks), names.front() != kMetadataName);
+  return checkpoint;
+}
+
+Checkpoint open_dcp(const std::string& directory, const Source& metadata) {
+  Checkpoint checkpoint = start(directory, {});
+  std::vector<RankMetadata> ranks;
+  ranks.push_back(read_metadata(*checkpoint.data().file_set, metadata));
+  finish(checkpoint.data(), std::move(ranks), false);
   return checkpoint;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/dcp_folder.h"
+#include "io/source.h"
 
 namespace fsdpckpt {
 
@@ -15,6 +16,9 @@ namespace fsdpckpt {
 /// every path stays inside, every stored item lies inside its file. Throws Error(input) for missing, cut or malformed
 /// files and Error(refused) for hostile metadata.
 Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others = {});
+
+/// The same for a .metadata that lies elsewhere; only the other files are looked for in `directory`.
+Checkpoint open_dcp(const std::string& directory, const Source& metadata);
 
 /// True when the directory holds .metadata or rank-local metadata.
 bool is_dcp(const FileSet& files);

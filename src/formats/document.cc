@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "io/byte_reader.h"
+#include "io/crc32.h"
 #include "pickle/machine.h"
 #include "zip/directory.h"
 
@@ -15,14 +16,20 @@ namespace {
 
 constexpr std::string_view kDataFolder = "data/";
 constexpr std::uint64_t kWindow = 64 << 10;
+constexpr std::uint64_t kBlock = 1 << 20;
+constexpr std::uint64_t kMaxGrowth = 100;            ///< times, of a compressed object
+constexpr std::uint64_t kAlwaysDecoded = 64U << 20;  ///< bytes, however small it was
 
-/// Every byte of a compressed stream, up to kMaxDecodedDocument.
+/// Every byte of a compressed stream, as far as a few bytes may grow (rule X12).
 std::vector<std::byte> decode_all(const Source& compressed) {
+  const std::uint64_t justified = kMaxGrowth * std::min(compressed.size(), kMaxDecodedDocument);
+  const std::uint64_t most = std::clamp(justified, kAlwaysDecoded, kMaxDecodedDocument);
   ZstdReader reader(compressed);
   std::vector<std::byte> bytes;
   while (!reader.at_end()) {
-    if (bytes.size() == kMaxDecodedDocument)
-      throw Error(ErrorKind::input, "a compressed object is larger than 256 MiB");
+    if (bytes.size() == most)
+      throw Error(ErrorKind::input,
+                  cat("a compressed object of ", compressed.size(), " bytes is larger than ", most >> 20, " MiB"));
     bytes.push_back(reader.next());
   }
   return bytes;
@@ -38,6 +45,19 @@ void check_byte_order(const Source& archive, const zip::Directory& directory) {
     throw Error(ErrorKind::input, "unsupported byte order: the file was written on a big-endian machine");
 }
 
+/// A flipped bit in a pickle mostly makes another valid pickle: other strides, other numbers.
+void check_pickle(const Source& archive, const zip::Record& record) {
+  SliceSource payload(archive, record.data, record.size);
+  std::vector<std::byte> block(std::min<std::uint64_t>(record.size, kBlock));
+  std::uint32_t crc = 0;
+  for (std::uint64_t at = 0; at < record.size; at += block.size()) {
+    block.resize(std::min<std::uint64_t>(block.size(), record.size - at));
+    payload.read_at(at, block);
+    crc = crc32(block, crc);
+  }
+  zip::require_checksum(record, crc);
+}
+
 void read_archive(const Source& archive, const Extent& extent, Document& document) {
   zip::Directory directory;
   directory.read(archive);
@@ -48,6 +68,7 @@ void read_archive(const Source& archive, const Extent& extent, Document& documen
   check_byte_order(archive, directory);
   const zip::Record* pickled = directory.find("data.pkl");
   if (pickled == nullptr) throw Error(ErrorKind::input, "no data.pkl in the archive: not written by torch.save");
+  check_pickle(archive, *pickled);
   document.root = pickle::Machine().read(SliceSource(archive, pickled->data, pickled->size), document.values);
   document.has_byteorder = directory.find("byteorder") != nullptr;
   document.has_serialization_id = directory.find(".data/serialization_id") != nullptr;
@@ -87,6 +108,14 @@ std::shared_ptr<const Document> read_document(const FileSet& files, const Extent
   } catch (Error& error) {
     throw error.in_path(files.path(extent.file));
   }
+  return document;
+}
+
+std::shared_ptr<const Document> read_document(const Source& archive, FileId file) {
+  auto document = std::make_shared<Document>();
+  document->name = archive.name();
+  document->size = archive.size();
+  read_archive(archive, {.file = file, .length = archive.size()}, *document);
   return document;
 }
 

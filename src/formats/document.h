@@ -10,9 +10,13 @@
 namespace fsdpckpt {
 
 /// Reads the archive that fills `extent` of `files` (torch_zip, or torch_zip_zstd, which is decoded into memory: at
-/// most kMaxDecodedDocument bytes). `name` is for messages. Throws Error(input) with the path when it is no such
-/// archive.
+/// most kMaxDecodedDocument bytes, and no more than its compressed size justifies). `name` is for messages. Throws
+/// Error(input) with the path when it is no such archive, or its pickle has another checksum than is stored.
 std::shared_ptr<const Document> read_document(const FileSet& files, const Extent& extent, const std::string& name);
+
+/// The same from a source that holds just the archive; storages get places in file `file`, the archive at its start.
+/// Errors do not name a path.
+std::shared_ptr<const Document> read_document(const Source& archive, FileId file);
 
 inline constexpr std::uint64_t kMaxDecodedDocument = 256ULL << 20;
 

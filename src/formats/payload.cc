@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "formats/safetensors.h"
+#include "io/crc32.h"
 #include "pickle/machine.h"
 
 namespace fsdpckpt {
@@ -23,6 +24,7 @@ const StoredTensor& PayloadFinder::read_pickle(const Source& item, const zip::Re
   if (record.size > (1U << 20)) throw Error(ErrorKind::input, "the pickle of a tensor item is larger than 1 MiB");
   pickle_.resize(record.size);
   item.read_at(record.data, pickle_);
+  zip::require_checksum(record, crc32(pickle_));  // a flipped bit mostly makes another valid pickle: other strides
   if (!last_pickle_.empty() && pickle_ == last_pickle_) return tensor_;
   last_pickle_.clear();
   values_.clear();

@@ -39,8 +39,8 @@ struct ExpectedChunk {
 /// neighbouring items are mostly the same bytes.
 class PayloadFinder {
  public:
-  /// The payload in the torch.save archive that fills `item`. Throws Error(input) when the archive is malformed or
-  /// holds another dtype, shape, or kind of value.
+  /// The payload in the torch.save archive that fills `item`. Throws Error(input) when the archive is malformed, its
+  /// pickle has another checksum than is stored, or it holds another dtype, shape, or kind of value.
   Payload in_archive(const Source& item, const ExpectedChunk& expected);
   /// The payload in the safetensors blob that starts at `blob_offset` of `file`; offsets in the result are the file's.
   Payload in_safetensors(const Source& file, std::uint64_t blob_offset, const ExpectedChunk& expected);

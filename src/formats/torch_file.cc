@@ -19,22 +19,36 @@ using pickle::NodeId;
 
 constexpr int kMaxDepth = 1000;
 
-/// Walks the tree of data.pkl. Shared containers are entered each time they appear; a budget ends trees that are small
-/// in the file and endless when expanded (rule P9).
+constexpr std::uint64_t kFreeVisits = 100'000;       ///< of containers and leaves, however small the file
+constexpr std::uint64_t kFreeNameBytes = 16U << 20;  ///< of all names together, likewise
+constexpr std::uint64_t kNameBytesPerByte = 16;      ///< on top, for each byte that the values take
+
+/// Walks the tree of data.pkl. Shared containers are entered each time they appear; budgets end trees that are small
+/// in the file and endless when expanded, or whose names are (rule P9).
 class TreeReader {
  public:
   TreeReader(Checkpoint::Data& data, std::shared_ptr<const Document> document)
       : data_(data),
         document_(std::move(document)),
         values_(document_->values),
-        budget_(1'000'000 + values_.memory()) {}
+        visits_left_(kFreeVisits + values_.memory()),
+        name_bytes_left_(kFreeNameBytes + kNameBytesPerByte * values_.memory()) {}
 
   void read() { visit(document_->root, 0); }
 
  private:
+  [[noreturn]] static void throw_endless() {
+    throw Error(ErrorKind::input, "the state dict is nested too deeply or refers to itself");
+  }
+
+  static void spend(std::uint64_t& budget, std::uint64_t amount) {
+    if (budget < amount) throw_endless();
+    budget -= amount;
+  }
+
   void visit(NodeId node, int depth) {
-    if (depth > kMaxDepth || budget_-- == 0)
-      throw Error(ErrorKind::input, "the state dict is nested too deeply or refers to itself");
+    if (depth > kMaxDepth) throw_endless();
+    spend(visits_left_, 1);
     if (is_dict(node)) return visit_dict(node, depth);
     if (values_.kind(node) == Kind::list && is_descended(node, depth)) return visit_list(node, depth);
     add_leaf(node);
@@ -47,7 +61,8 @@ class TreeReader {
   }
 
   [[nodiscard]] bool is_descended(NodeId list, int depth) {
-    if (depth > kMaxDepth || budget_-- == 0) return false;
+    spend(visits_left_, 1);
+    if (depth > kMaxDepth) return false;
     return std::ranges::any_of(values_.items(list), [&](NodeId item) {
       return is_dict(item) || is_tensor(item) || (values_.kind(item) == Kind::list && is_descended(item, depth + 1));
     });
@@ -111,6 +126,7 @@ class TreeReader {
   std::string name() {
     std::string text;
     for (const Step& step : path_) text += (text.empty() ? "" : ".") + step.text;
+    spend(name_bytes_left_, text.size());
     std::string unique = text;
     while (data_.index.find(unique) < data_.index.entry_count()) unique = cat(text, "'", 1 + ++repeats_[text]);
     return unique;
@@ -160,6 +176,7 @@ class TreeReader {
     for (const Step& step : path_)
       keys.push_back({.text = step.text, .number = step.number, .is_number = step.is_number});
     if (keys.empty()) keys.emplace_back();
+    keys.front().is_number = false;  // the root of a tree is a dict, also for a list
     data_.tree.insert(keys, id);
   }
 
@@ -168,8 +185,8 @@ class TreeReader {
     const std::uint32_t first = data_.index.add_box(zeros, tensor.shape);
     const EntryId id = data_.index.add_tensor(entry_name, tensor.dtype, tensor.shape, first, 1);
     Extent extent = document_->storages.find(tensor.storage.key)->second.extent;
-    extent.offset += static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
     extent.length = std::min(extent.length, byte_count(data_.index.entry(id)));
+    if (extent.length > 0) extent.offset += static_cast<std::uint64_t>(tensor.storage_offset) * item_size(tensor.dtype);
     data_.index.place(id, 0, data_.index.add_extent(extent));
     return id;
   }
@@ -177,7 +194,7 @@ class TreeReader {
   Checkpoint::Data& data_;
   std::shared_ptr<const Document> document_;
   const pickle::Values& values_;
-  std::uint64_t budget_;
+  std::uint64_t visits_left_, name_bytes_left_;
   struct Step {
     std::string text;
     std::int64_t number = 0;
@@ -213,6 +230,22 @@ Checkpoint open_torch_file(const std::string& directory, const std::string& file
   data.files.push_back({.path = file_name, .size = whole.length});
   try {
     const auto document = read_document(*data.file_set, whole, data.root);
+    TreeReader(data, document).read();
+    data.writer = writer_text(data, *document);
+  } catch (Error& error) {
+    throw error.in_path(data.root);
+  }
+  return checkpoint;
+}
+
+Checkpoint open_torch_file(const Source& bytes) {
+  Checkpoint checkpoint;
+  Checkpoint::Data& data = checkpoint.data();
+  data.root = bytes.name();
+  data.kind = "torch file";
+  data.files.push_back({.path = data.root, .size = bytes.size()});
+  try {
+    const auto document = read_document(bytes, 0);
     TreeReader(data, document).read();
     data.writer = writer_text(data, *document);
   } catch (Error& error) {

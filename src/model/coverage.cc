@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "model/corners.h"
 
 namespace fsdpckpt {
 namespace {
@@ -31,8 +32,9 @@ CoverageProblem problem_of(CoverageProblem::Kind kind, const Chunk& chunk) {
   return {kind, {chunk.offsets.begin(), chunk.offsets.end()}, {chunk.sizes.begin(), chunk.sizes.end()}};
 }
 
-/// Sweeps one dimension after the other: cuts the group at every border along `dim`, and judges each slab in the
-/// remaining dimensions. `low` and `high` collect the slab's borders, so that a problem found is a box.
+/// For boxes with too many corners. Sweeps one dimension after the other: cuts the group at every border along `dim`,
+/// and judges each slab in the remaining dimensions. `low` and `high` collect the slab's borders, so that a problem
+/// found is a box.
 class Sweep {
  public:
   Sweep(const Boxes& boxes, std::span<const std::int64_t> shape)
@@ -88,6 +90,35 @@ class Sweep {
   std::vector<std::int64_t> low_, high_;
 };
 
+/// The box around the point where a gap or overlap starts, up to the next border of the chunks there.
+CoverageProblem problem_at(const Boxes& boxes, std::span<const std::int64_t> shape, const CornerVerdict& verdict) {
+  using Kind = CoverageProblem::Kind;
+  CoverageProblem problem{verdict.kind == CornerVerdict::Kind::gap ? Kind::gap : Kind::overlap, verdict.point, {}};
+  std::vector<const Chunk*> around;
+  for (const Chunk& box : boxes) around.push_back(&box);
+  for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+    const std::int64_t low = verdict.point[dim];
+    std::int64_t high = shape[dim];
+    for (const Chunk* box : around) {
+      if (begin_of(*box, dim) > low) high = std::min(high, begin_of(*box, dim));
+      if (end_of(*box, dim) > low) high = std::min(high, end_of(*box, dim));
+    }
+    std::erase_if(around, [&](const Chunk* box) { return begin_of(*box, dim) > low || end_of(*box, dim) <= low; });
+    problem.sizes.push_back(high - low);
+  }
+  return problem;
+}
+
+void find_problem(const Boxes& boxes, std::span<const std::int64_t> shape, std::vector<CoverageProblem>& problems) {
+  if (const auto verdict = judge_corners(boxes, shape)) {
+    if (verdict->kind != CornerVerdict::Kind::tiles) problems.push_back(problem_at(boxes, shape, *verdict));
+    return;
+  }
+  Group group(boxes.size());
+  std::iota(group.begin(), group.end(), 0U);
+  Sweep(boxes, shape).run(std::move(group), 0, problems);
+}
+
 bool same_box(const Chunk& a, const Chunk& b) {
   return std::ranges::equal(a.offsets, b.offsets) && std::ranges::equal(a.sizes, b.sizes);
 }
@@ -137,9 +168,7 @@ Coverage cover(const Index& index, EntryId entry) {
   Boxes kept;
   take_together(numbers, boxes, coverage, kept);
   if (element_count(tensor) == 0) return coverage;
-  Group group(kept.size());
-  std::iota(group.begin(), group.end(), 0U);
-  Sweep(kept, tensor.shape).run(std::move(group), 0, coverage.problems);
+  find_problem(kept, tensor.shape, coverage.problems);
   return coverage;
 }
 

@@ -29,7 +29,8 @@ struct Coverage {
   std::vector<CoverageProblem> problems;  ///< empty when the chunks tile the tensor; otherwise the first ones found
 };
 
-/// Judges the chunks of one tensor entry. Costs a sort and a sweep over dim 0 per level of nesting, not n^2.
+/// Judges the chunks of one tensor entry. Costs a sort of the chunks' corners, not n^2, unless they are cut in so many
+/// dimensions that a sweep has to do.
 Coverage cover(const Index& index, EntryId entry);
 
 /// "rows [3:5, 0:7] are in no chunk", "... are in two chunks", "chunk [6:10, 0:4] lies outside the tensor [8, 4]".

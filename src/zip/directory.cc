@@ -164,6 +164,11 @@ const Record* Directory::find(std::string_view name) const {
   return at == by_name_.end() || tail(records_[*at]) != name ? nullptr : &records_[*at];
 }
 
+void require_checksum(const Record& record, std::uint32_t seen) {
+  if (record.crc == 0 || record.crc == seen) return;
+  fail(record.data, cat("zip record ", quote(record.name), " is damaged: its checksum is not the stored one"));
+}
+
 bool starts_like_zip(Bytes first_bytes) {
   return first_bytes.size() >= sizeof kLocalSignature && load_le<std::uint32_t>(first_bytes.data()) == kLocalSignature;
 }

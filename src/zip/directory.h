@@ -57,6 +57,10 @@ class Directory {
   std::string_view prefix_;
 };
 
+/// Compares the CRC-32 of a record's payload with the directory's, which may be 0 for none. Throws Error(input) naming
+/// the record.
+void require_checksum(const Record& record, std::uint32_t seen);
+
 /// True when the bytes start like a zip archive's first local header (PK\3\4), which is how torch decides.
 bool starts_like_zip(Bytes first_bytes);
 

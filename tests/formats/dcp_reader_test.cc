@@ -35,6 +35,18 @@ TEST(OpenDcp, SaysWhatItIs) {
   EXPECT_THAT(file_names(checkpoint), UnorderedElementsAre(".metadata", "__0_0.distcp", "__1_0.distcp"));
 }
 
+TEST(OpenDcp, TakesMetadataFromMemory) {
+  const TempDir directory;
+  one_tensor().write(directory);
+  const std::string metadata = directory.read(".metadata");
+  directory.remove(".metadata");
+  const Checkpoint checkpoint = open_dcp(directory.path(), MemorySource(as_bytes(metadata), "there"));
+  EXPECT_EQ(checkpoint.entry_count(), 1U);
+  EXPECT_THAT(file_names(checkpoint), UnorderedElementsAre("__0_0.distcp", "__1_0.distcp"));
+  const MemorySource cut(as_bytes(metadata).first(20), "there");
+  EXPECT_EQ(error_of([&] { open_dcp(directory.path(), cut); }).where().path, "there");
+}
+
 TEST(OpenDcp, NeedsMetadata) {
   const TempDir directory;
   directory.write("__0_0.distcp", "x");

@@ -100,7 +100,13 @@ TEST(Document, ThatIsNoZstdStreamIsRefused) { error_of_document(pair_item(), Enc
 
 TEST(Document, ThatExpandsBeyondTheLimitIsRefused) {
   const std::string bomb = zstd_of(std::string(kMaxDecodedDocument + 1, '\0'));
-  EXPECT_THAT(error_of_document(bomb, Encoding::torch_zip_zstd).what(), HasSubstr("256 MiB"));
+  EXPECT_THAT(error_of_document(bomb, Encoding::torch_zip_zstd).what(), HasSubstr("larger than 64 MiB"));
+}
+
+TEST(Document, WhosePickleIsDamagedIsRefusedAlthoughItStillMakesSense) {
+  std::string item = zip::make_archive({{"archive/data.pkl", std::string("\x80\x02K\x05.")}}).bytes;
+  item[item.find("K\5.") + 1] = 4;
+  EXPECT_THAT(error_of_document(item).what(), HasSubstr("'archive/data.pkl' is damaged"));
 }
 
 TEST(ReadObject, ReadsTheItemOfAnEntry) {

@@ -58,6 +58,16 @@ TEST(PayloadInArchive, WithoutChecksumSaysZero) {
   EXPECT_EQ(find(tensor_item({.shape = kShape, .storage = sample_bytes(24)}, false)).crc, 0U);
 }
 
+TEST(PayloadInArchive, WhosePickleIsDamagedIsRefusedAlthoughItStillMakesSense) {
+  std::string item = tensor_item({.shape = kShape, .storage = sample_bytes(24)});
+  const std::size_t strides = item.find("K\3K\1\x86");
+  ASSERT_NE(strides, std::string::npos);
+  item[strides + 1] = 2;  // still inside the storage
+  EXPECT_THAT(error_of_finding(item).what(), HasSubstr("'archive/data.pkl' is damaged"));
+  EXPECT_THAT(find(tensor_item({.shape = kShape, .strides = {2, 1}, .storage = sample_bytes(24)})).strides,
+              ElementsAre(2, 1));
+}
+
 TEST(PayloadInArchive, OfAnotherDTypeOrShapeIsRefused) {
   EXPECT_THAT(error_of_finding(tensor_item({.dtype = "int32", .shape = kShape, .storage = sample_bytes(24)})).what(),
               HasSubstr("the item holds int32, the metadata says float32"));

@@ -44,6 +44,17 @@ void write_small_tensor(Writer& writer) { write_test_tensor(writer, {.shape = {2
 
 std::string file_of(const std::function<void(Writer&)>& write) { return object_item(write, {std::string(8, 't')}); }
 
+TEST(TorchFile, IsReadFromMemoryToo) {
+  const std::string content = file_of(write_small_tensor);
+  const Checkpoint checkpoint = open_torch_file(MemorySource(as_bytes(content), "there"));
+  ASSERT_EQ(checkpoint.entry_count(), 1U);
+  const Extent extent = checkpoint.chunk(0, 0).extent;
+  EXPECT_EQ(content.substr(extent.offset, extent.length), std::string(8, 't'));
+  const Error error = error_of([&] { open_torch_file(MemorySource(as_bytes(content).first(50), "there")); });
+  EXPECT_EQ(error.kind(), ErrorKind::input);
+  EXPECT_EQ(error.where().path, "there");
+}
+
 TEST(TorchFile, NamesEntriesByTheirPaths) {
   EXPECT_THAT(entries_of(file_of([](Writer& writer) {
                 writer.empty_dict();
@@ -188,20 +199,39 @@ TEST(TorchFile, ADictInsideItselfIsRefused) {
   }));
 }
 
-/// [[x, x], [x, x]] thirty levels deep: a few hundred bytes, 2^30 leaves.
+/// A file of this pickle: `level` writes a value that holds memo slot i twice, on top of `bottom`.
+std::string doubled(const std::string& bottom, int levels,
+                    const std::function<std::string(const std::string&)>& level) {
+  std::string pickle = "\x80\x02" + bottom + std::string("q\0", 2);
+  for (char slot = 0; slot < levels; ++slot)
+    pickle += "0" + level(std::string("h") + slot) + "q" + std::string(1, static_cast<char>(slot + 1));
+  return make_torch_archive({.pickle = pickle + "."}).bytes;
+}
+
+/// [[x, x], [x, x]] forty levels deep, and the same of dicts: a few hundred bytes, 2^40 leaves.
 TEST(TorchFile, ATreeThatIsEndlessWhenExpandedIsRefused) {
-  error_of_file(object_item([](Writer& writer) {
-    writer.empty_dict();
-    std::uint32_t slot = writer.put();
-    for (int level = 0; level < 30; ++level) {
-      writer.empty_list();
-      writer.get(slot);
-      writer.append();
-      writer.get(slot);
-      writer.append();
-      slot = writer.put();
-    }
-  }));
+  const auto list = [](const std::string& get) { return "](" + get + get + "e"; };
+  const auto dict = [](const std::string& get) { return "}(K\1" + get + "K\2" + get + "u"; };
+  for (const std::string& file : {doubled("}", 40, list), doubled("}", 40, dict)})
+    EXPECT_THAT(error_of_file(file).what(), HasSubstr("refers to itself"));
+}
+
+/// 2^16 names, each of sixteen long keys.
+TEST(TorchFile, AFewBytesThatBecomeGigabytesOfNamesAreRefused) {
+  const std::string key = std::string("X\x10\x27\0\0", 5) + std::string(10000, 'k') + "q\xff" + "0";
+  const auto dict = [](const std::string& get) { return "}(h\xff" + get + "K\2" + get + "u"; };
+  EXPECT_THAT(error_of_file(doubled(key + "}", 16, dict)).what(), HasSubstr("refers to itself"));
+}
+
+TEST(TorchFile, AListOfDictsAtTheTopIsRead) {
+  EXPECT_THAT(
+      entries_of(make_torch_archive({.pickle = std::string("\x80\x02](}X\1\0\0\0aK\1s}X\1\0\0\0aK\2se.", 26)}).bytes),
+      ElementsAre("0.a object", "1.a object"));
+}
+
+TEST(TorchFile, ATreeThatSharesItsPartsAFewTimesIsRead) {
+  const auto dict = [](const std::string& get) { return "}(K\1" + get + "K\2" + get + "u"; };
+  EXPECT_EQ(entries_of(doubled("N", 10, dict)).size(), 1024U);
 }
 
 TEST(TorchFile, RealFilesHoldTheManifestsDTypesAndShapes) {

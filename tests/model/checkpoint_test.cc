@@ -51,6 +51,10 @@ TEST(Checkpoint, BoxesAreSpelledAsSlices) {
   EXPECT_EQ(box_text(Numbers{INT64_MAX}, Numbers{1}), "[9223372036854775807:9223372036854775808]");
 }
 
+TEST(Checkpoint, ABoxThatEndsBeyondTheIntegersIsSpelledWithoutWrapping) {
+  EXPECT_EQ(box_text(Numbers{INT64_MAX}, Numbers{INT64_MAX}), "[9223372036854775807:18446744073709551614]");
+}
+
 TEST(Checkpoint, AFreshOneIsEmpty) {
   const Checkpoint checkpoint;
   EXPECT_EQ(checkpoint.entry_count(), 0U);

@@ -127,6 +127,51 @@ TEST(Coverage, JudgesAHundredThousandRowsAndColumnsInWellUnderASecond) {
   EXPECT_LT(seconds_to_cover({8, 100'000}, columns), 0.5);
 }
 
+/// `rows` whole rows beside as many columns: every row lies beside every column.
+std::vector<TestBox> rows_beside_columns(std::int64_t rows) {
+  std::vector<TestBox> boxes;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    boxes.push_back({{i, 0}, {1, 1}});
+    boxes.push_back({{0, i + 1}, {rows, 1}});
+  }
+  return boxes;
+}
+
+TEST(Coverage, JudgesRowsBesideColumnsInWellUnderASecond) {
+  constexpr std::int64_t kRows = 40'000;
+  EXPECT_LT(seconds_to_cover({kRows, kRows + 1}, rows_beside_columns(kRows)), 0.5);
+}
+
+TEST(Coverage, NamesAGapBehindManyRowsBesideColumnsInWellUnderASecond) {
+  constexpr std::int64_t kRows = 40'000;
+  std::vector<TestBox> boxes = rows_beside_columns(kRows);
+  boxes.erase(boxes.end() - 2);
+  const auto start = std::chrono::steady_clock::now();
+  expect_problem(cover_boxes({kRows, kRows + 1}, boxes), Kind::gap, {{kRows - 1, 0}, {1, 1}});
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 0.5);
+}
+
+/// Cut in two along each of seventeen dimensions, and in a thousand along another: more corners than are kept.
+TEST(Coverage, JudgesChunksCutInManyDimensions) {
+  const Numbers shape(18, 2);
+  Numbers long_shape = shape;
+  long_shape[0] = 1000;
+  std::vector<TestBox> boxes;
+  for (std::int64_t row = 0; row < 1000; ++row) {
+    TestBox low{Numbers(18, 0), long_shape}, high = low;
+    low.offsets[0] = high.offsets[0] = row;
+    low.sizes[0] = high.sizes[0] = 1;
+    const auto dim = static_cast<std::size_t>(1 + row % 17);
+    low.sizes[dim] = high.sizes[dim] = high.offsets[dim] = 1;
+    boxes.push_back(low);
+    boxes.push_back(high);
+  }
+  EXPECT_THAT(cover_boxes(long_shape, boxes).problems, IsEmpty());
+  const TestBox last = boxes.back();
+  boxes.pop_back();
+  expect_problem(cover_boxes(long_shape, boxes), Kind::gap, last);
+}
+
 TEST(Coverage, DescribesProblemsInWords) {
   const Numbers shape = {8, 4};
   const Entry entry{.shape = shape};
