@@ -10,6 +10,7 @@
 #include "formats/tensor_value.h"
 #include "io/crc32.h"
 #include "pickle/machine.h"
+#include "zip/directory.h"
 
 namespace fsdpckpt {
 namespace {
@@ -46,10 +47,7 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
     const std::uint64_t begin = bytes_->offset();
     if (header_.name.ends_with("/data.pkl")) {
       tensor = tensor_of(values, pickle::Machine().read(*bytes_, values));
-      if (header_.has_descriptor)
-        archive_->read_descriptor(header_, bytes_->offset() - begin);
-      else if (bytes_->offset() - begin != header_.size)
-        throw Error(ErrorKind::input, "the item's pickle ends early");
+      finish_pickle(begin);
     } else if (tensor && header_.name.ends_with(cat("/data/", tensor->storage.key))) {
       break;
     } else {
@@ -67,6 +65,20 @@ void StreamChunk::find_tensor(const ExpectedChunk& expected) {
                                       " bytes, the tensor's storage needs ", size_));
   start_ = static_cast<std::uint64_t>(tensor->storage_offset) * element;
   if (!is_row_major(tensor->shape, tensor->strides)) make_row_major(expected, tensor->strides);
+}
+
+/// Its bytes went through the pickle machine and are gone: they are decoded once more for their checksum.
+void StreamChunk::finish_pickle(std::uint64_t begin) {
+  const std::uint64_t length = bytes_->offset() - begin;
+  if (header_.has_descriptor)
+    header_.crc = archive_->read_descriptor(header_, length).crc;
+  else if (length != header_.size)
+    throw Error(ErrorKind::input, "the item's pickle ends early");
+  std::vector<std::byte> pickle(length);
+  ZstdReader again(*item_);
+  again.skip(begin);
+  again.read(pickle);
+  zip::require_checksum({.name = header_.name, .data = begin, .crc = header_.crc}, crc32(pickle));
 }
 
 void StreamChunk::take(MutableBytes out) {

@@ -42,6 +42,7 @@ class StreamChunk {
  private:
   void open(const FileSet& files, const Extent& extent, const ExpectedChunk& expected);
   void find_tensor(const ExpectedChunk& expected);
+  void finish_pickle(std::uint64_t begin);
   void take(MutableBytes out);
   void pass(std::uint64_t count);
   void read_to_end();

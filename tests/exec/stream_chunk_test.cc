@@ -115,6 +115,23 @@ TEST(StreamChunk, FindsOneDamagedBitInAStorageThatIsLargerOrInAnotherOrder) {
   }
 }
 
+/// Most flipped bits leave a valid pickle, of other strides or another offset.
+TEST(StreamChunk, FindsEveryDamagedBitOfTheItemsPickle) {
+  const TensorValues values = sample_values("float32", {4, 4});
+  for (const bool has_descriptors : {true, false}) {
+    const std::string item = tensor_item({.shape = values.shape, .storage = values.bytes}, true, has_descriptors);
+    const std::size_t begin = item.find("\x80\2"), end = item.rfind("tR.", item.find("archive/byteorder")) + 3;
+    ASSERT_LT(begin, end);
+    for (std::size_t bit = begin * 8; bit < end * 8; ++bit) {
+      std::string damaged = item;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+      const Error error = error_of_consolidating(one_chunk(values, zstd_of(damaged)));
+      EXPECT_EQ(error.kind(), ErrorKind::input) << bit;
+      EXPECT_EQ(error.where().entry, "w") << bit;
+    }
+  }
+}
+
 TEST(StreamChunk, CountsChecksumsOfAllKindsAsChecked) {
   const TensorValues values = sample_values("float32", {501, 703});
   std::vector<ChunkPlan> chunks = compressed(cut(values.shape, 0, 3));
