@@ -47,13 +47,8 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
 
 /// Also by a hard or symbolic link.
 bool is_file_of_input(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
-  struct stat output {
-  }, input{};
-  if (files.stat(target, output) != 0) return false;
   for (FileId file = 0; file < data.file_set->count(); ++file) {
-    if (files.stat(data.file_set->path(file), input) == 0 && input.st_dev == output.st_dev &&
-        input.st_ino == output.st_ino)
-      return true;
+    if (same_file(data.file_set->path(file), target, files)) return true;
   }
   return false;
 }

@@ -234,8 +234,7 @@ std::vector<std::string> FileSet::list() const {
     names.insert(names.end(), inside.begin(), inside.end());
   }
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -21,7 +21,7 @@ struct Place {
 std::optional<Identity> identity_of(const std::filesystem::path& path, FileSystem& files) {
   struct stat status;
   if (uninterrupted([&] { return files.stat(path, status); }) == 0) return Identity(status.st_dev, status.st_ino);
-  if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return std::nullopt;
   throw system_error("look at", errno, path);
 }
 
@@ -52,6 +52,11 @@ bool holds(const Place& outer, const Place& inner) {
 }
 
 }  // namespace
+
+bool same_file(const std::string& a, const std::string& b, FileSystem& files) {
+  const auto first = identity_of(a, files);
+  return first && first == identity_of(b, files);
+}
 
 bool same_or_nested(const std::string& a, const std::string& b, FileSystem& files) {
   const Place place_a = place_of(a, files);
