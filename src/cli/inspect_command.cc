@@ -122,6 +122,7 @@ int run_inspect(const GlobalOptions& global, const InspectCommand& command) {
   std::vector<ShownObject> objects;
   if (show.objects && !command.keys) objects = read_objects(data, order, global.json ? kLongValue : kShortValue);
   add_unreadable(objects, data);
+  data.file_set->check_unchanged();
   print(global, command, {data, selection.entries, overview, order, objects}, show);
   if (data.damages.empty()) return kExitDone;
   std::fputs(error_text(data.damages.front()).c_str(), stderr);

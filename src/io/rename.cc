@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/text.h"
+#include "io/atomic_file.h"
 #include "io/errors.h"
 
 namespace fsdpckpt {
@@ -20,8 +21,17 @@ Error rename_error(int number, const std::string& to) {
   return Error(ErrorKind::refused, "output already exists", {.path = to}, kForce);
 }
 
+/// NFS asks again when the answer was lost, and may then find the link that it made itself.
+bool is_linked(const std::string& from, const std::string& to, FileSystem& files) {
+  if (uninterrupted([&] { return files.link(from, to); }) == 0) return true;
+  const int number = errno;
+  if (number == EEXIST && same_file(from, to, files)) return true;
+  errno = number;
+  return false;
+}
+
 void link_into_place(const std::string& from, const std::string& to, FileSystem& files) {
-  if (uninterrupted([&] { return files.link(from, to); }) != 0) {
+  if (!is_linked(from, to, files)) {
     if (!is_unsupported(errno) && errno != EPERM) throw rename_error(errno, to);
     throw Error(ErrorKind::io, "this file system cannot rename a file without replacing what may be there",
                 {.path = to}, "pass --force: an existing output is then replaced");

@@ -75,6 +75,12 @@ TEST_P(LinkIntoPlace, AnExistingFileIsRefusedAndBothAreKept) {
   EXPECT_EQ(dir_.read("to"), "y");
 }
 
+TEST_P(LinkIntoPlace, ALinkWhoseAnswerWasLostIsNoExistingFile) {
+  move({}, {.at = 1, .kind = Fault::Kind::fails_done, .error = EEXIST});
+  EXPECT_EQ(dir_.read("to"), "x");
+  EXPECT_EQ(dir_.names(), std::set<std::string>{"to"});
+}
+
 TEST_P(LinkIntoPlace, WithoutLinksEitherTheErrorSaysTheWayOut) {
   for (const int number : {EPERM, EOPNOTSUPP, ENOSYS}) {
     const Error error = error_of([&] { move({{"link", number}}); });
