@@ -19,9 +19,9 @@ using pickle::NodeId;
 
 constexpr int kMaxDepth = 1000;
 
-constexpr std::uint64_t kFreeVisits = 100'000;       ///< of containers and leaves, however small the file
-constexpr std::uint64_t kFreeNameBytes = 16U << 20;  ///< of all names together, likewise
-constexpr std::uint64_t kNameBytesPerByte = 16;      ///< on top, for each byte that the values take
+constexpr std::uint64_t kFreeVisits = 10'000;       ///< of containers and leaves, however small the file
+constexpr std::uint64_t kFreeNameBytes = 1U << 20;  ///< of all names together, likewise
+constexpr std::uint64_t kNameBytesPerByte = 16;     ///< on top, for each byte that the values take
 
 /// Walks the tree of data.pkl. Shared containers are entered each time they appear; budgets end trees that are small
 /// in the file and endless when expanded, or whose names are (rule P9).
