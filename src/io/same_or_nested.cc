@@ -21,7 +21,7 @@ struct Place {
 std::optional<Identity> identity_of(const std::filesystem::path& path, FileSystem& files) {
   struct stat status;
   if (uninterrupted([&] { return files.stat(path, status); }) == 0) return Identity(status.st_dev, status.st_ino);
-  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return std::nullopt;
+  if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENAMETOOLONG) return std::nullopt;
   throw system_error("look at", errno, path);
 }
 

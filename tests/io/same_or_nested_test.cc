@@ -64,6 +64,16 @@ TEST_F(SameOrNested, HardLinksAreTheSameFile) {
   expect_nested(path("other"), path("twin"), true);
 }
 
+TEST_F(SameOrNested, SameFileIsAboutFilesThatExist) {
+  std::filesystem::create_hard_link(path("other"), path("twin"));
+  EXPECT_TRUE(same_file(path("other"), path("twin")));
+  std::filesystem::create_symlink("other", path("link"));
+  EXPECT_TRUE(same_file(path("link"), path("twin")));
+  EXPECT_FALSE(same_file(path("other"), path("ckpt/file")));
+  for (const std::string& missing : {path("none"), path("other/none"), path(std::string(5000, 'a'))})
+    EXPECT_FALSE(same_file(missing, missing));
+}
+
 TEST_F(SameOrNested, AFileWithAHardLinkInADirectoryIsNotNested) {
   std::filesystem::create_hard_link(path("other"), path("ckpt/twin"));
   expect_nested(path("ckpt"), path("other"), false);
