@@ -50,12 +50,26 @@ void fail_no_allocation() { fails_in = kNever; }
 
 }  // namespace fsdpckpt::fuzz
 
-// The forms that all others (arrays, nothrow) call, [new.delete].
+// The forms that all others call, [new.delete]; those for arrays and without exceptions too, since the sanitizers bring
+// their own, which would not fit these.
 void* operator new(std::size_t size) { return fsdpckpt::fuzz::allocate(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return fsdpckpt::fuzz::allocate(size, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return operator new(size, std::nothrow); }
 void operator delete(void* block) noexcept { fsdpckpt::fuzz::release(block); }
 void operator delete(void* block, std::size_t) noexcept { fsdpckpt::fuzz::release(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { fsdpckpt::fuzz::release(block); }
 void operator delete(void* block, std::align_val_t) noexcept { fsdpckpt::fuzz::release(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { fsdpckpt::fuzz::release(block); }
+void operator delete[](void* block) noexcept { fsdpckpt::fuzz::release(block); }
+void operator delete[](void* block, std::size_t) noexcept { fsdpckpt::fuzz::release(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { fsdpckpt::fuzz::release(block); }
