@@ -102,7 +102,9 @@ class FileDamage {
 
   [[nodiscard]] Error error_of_one(const FileProblem& problem) const {
     return Error(ErrorKind::input, problem.missing ? missing_text(problem) : short_text(problem),
-                 {.path = cat(data_.root, "/", problem.file), .entry = problem.first_entry, .box = problem.first_box});
+                 {.path = data_.file_set->path(data_.file_set->add(problem.file)),
+                  .entry = problem.first_entry,
+                  .box = problem.first_box});
   }
 
   static std::string missing_text(const FileProblem& problem) {

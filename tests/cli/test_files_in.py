@@ -64,6 +64,16 @@ class FilesIn(harness.CliTest):
         self.assertEqual(result.code, 3)
         self.assertIn("\n  in:  b/__1_0.distcp, entry 'model.w' [2:4, 0:3]\n", result.err)
 
+    def test_a_cut_file_is_named_where_it_lies(self):
+        path = self.folder / "b/__1_0.distcp"
+        size = path.stat().st_size
+        os.truncate(path, size - 1)
+        for command in (["consolidate", "a", "out.pt"], ["inspect", "a"]):
+            result = self.run_cli(*command, "--files-in", "b", "--files-in", "c")
+            self.assertEqual(result.code, 3)
+            self.assertRegex(result.err, rf"\Afsdpckpt: error: rank file is too short: .* needs bytes \d+\.\.{size}, the file has {size - 1}\b")
+            self.assertIn("\n  in:  b/__1_0.distcp, entry 'model.w' [2:4, 0:3]\n", result.err)
+
     def test_files_stay_in_their_folder(self):
         """As in SRC: a link may lead to a regular file, and not to a device."""
         os.rename(self.folder / "b/__1_0.distcp", self.folder / "blob")
