@@ -47,10 +47,9 @@ void check_coverage(const Checkpoint::Data& data, const Selection& selection) {
 
 /// Also by a hard or symbolic link.
 bool is_file_of_input(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {
-  for (FileId file = 0; file < data.file_set->count(); ++file) {
-    if (same_file(data.file_set->path(file), target, files)) return true;
-  }
-  return false;
+  std::vector<std::string> paths;
+  for (FileId file = 0; file < data.file_set->count(); ++file) paths.push_back(data.file_set->path(file));
+  return is_one_of(target, paths, files);
 }
 
 void check_places(const Checkpoint::Data& data, const std::string& target, FileSystem& files) {

@@ -164,21 +164,20 @@ std::optional<Error> told_by(std::span<const Row> rows, const Ends& ends, const 
   return Error(ErrorKind::input, cat(row->what, row->more), {.path = path}, filled(row->hint, path));
 }
 
-}  // namespace
-
-std::optional<Error> foreign_file(const FileSet& files, FileId file, const std::string& path) {
-  const Ends ends = ends_of(files, file);
+std::optional<Error> foreign_file(const Ends& ends, const std::string& path) {
   auto error = told_by(kSpoiled, ends, path);
   return error ? error : told_by(kFormats, ends, path);
 }
+
+}  // namespace
 
 std::optional<Error> spoiled_file(const FileSet& files, FileId file, const std::string& path) {
   return told_by(kSpoiled, ends_of(files, file), path);
 }
 
 void require_archive(const FileSet& files, FileId file, const std::string& path) {
-  if (const auto foreign = foreign_file(files, file, path)) throw *foreign;
   const Ends ends = ends_of(files, file);
+  if (const auto foreign = foreign_file(ends, path)) throw *foreign;
   if (zip::starts_like_zip(std::as_bytes(std::span(ends.head)).first(std::min<std::size_t>(4, ends.head.size()))) &&
       ends.size > kZipNameAt)
     return;

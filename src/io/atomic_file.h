@@ -74,8 +74,8 @@ void check_writable(const std::string& target, std::uint64_t size, AtomicFileOpt
 /// Names in `target`'s folder that look like temporaries of interrupted runs for this target.
 std::vector<std::string> stale_temporaries(const std::string& target, FileSystem& files = disk());
 
-/// True when both paths lead to one existing file, by device and inode.
-bool same_file(const std::string& a, const std::string& b, FileSystem& files = disk());
+/// True when `path` leads to an existing file to which one of `others` leads too, by device and inode.
+bool is_one_of(const std::string& path, const std::vector<std::string>& others, FileSystem& files = disk());
 
 /// True when the two paths name the same file or directory, or one lies inside the other (compared by device and inode
 /// of every parent, so links do not fool it). A path that does not exist is judged by its nearest existing parent.

@@ -25,7 +25,7 @@ Error rename_error(int number, const std::string& to) {
 bool is_linked(const std::string& from, const std::string& to, FileSystem& files) {
   if (uninterrupted([&] { return files.link(from, to); }) == 0) return true;
   const int number = errno;
-  if (number == EEXIST && same_file(from, to, files)) return true;
+  if (number == EEXIST && is_one_of(from, {to}, files)) return true;
   errno = number;
   return false;
 }

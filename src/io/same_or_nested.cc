@@ -53,9 +53,10 @@ bool holds(const Place& outer, const Place& inner) {
 
 }  // namespace
 
-bool same_file(const std::string& a, const std::string& b, FileSystem& files) {
-  const auto first = identity_of(a, files);
-  return first && first == identity_of(b, files);
+bool is_one_of(const std::string& path, const std::vector<std::string>& others, FileSystem& files) {
+  const auto identity = identity_of(path, files);
+  return identity &&
+         std::ranges::any_of(others, [&](const std::string& other) { return identity_of(other, files) == identity; });
 }
 
 bool same_or_nested(const std::string& a, const std::string& b, FileSystem& files) {
