@@ -61,4 +61,13 @@ std::string quote(std::string_view text) {
   return result + "'";
 }
 
+std::string list_of(std::span<const std::string> items, std::size_t most) {
+  std::string list;
+  for (std::size_t i = 0; i < items.size() && i < most; ++i) list += cat(i == 0 ? "" : ", ", items[i]);
+  if (items.size() > most) list += cat(" and ", items.size() - most, " more");
+  return list;
+}
+
+std::string plural(std::uint64_t count, std::string_view one) { return cat(count, " ", one, count == 1 ? "" : "s"); }
+
 }  // namespace fsdpckpt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,6 +33,12 @@ std::string escape(std::string_view text);
 
 /// escape(text) between single quotes, cut to 200 characters with an ellipsis.
 std::string quote(std::string_view text);
+
+/// "a, b, c and 4 more": the first `most` items as they are.
+std::string list_of(std::span<const std::string> items, std::size_t most);
+
+/// "1 tensor", "2 tensors".
+std::string plural(std::uint64_t count, std::string_view one);
 
 /// `text` as one word of a shell, for a command that a user may copy; like escape(), it drives no terminal.
 std::string shell_word(std::string_view text);

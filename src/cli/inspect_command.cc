@@ -55,9 +55,9 @@ class Coverages {
     for (const EntryId id : entries) {
       if (data.index.entry(id).kind == EntryKind::tensor) look_at(id);
     }
-    if (count_ == 0) return;
-    if (count_ > kMostNamed) list_ += cat(" and ", count_ - kMostNamed, " more");
-    data.notes.push_back(cat(count_, count_ == 1 ? " tensor is" : " tensors are", " not stored exactly once: ", list_));
+    if (problems_.empty()) return;
+    data.notes.push_back(cat(plural(problems_.size(), "tensor"), problems_.size() == 1 ? " is" : " are",
+                             " not stored exactly once: ", list_of(problems_, kMostNamed)));
   }
 
  private:
@@ -68,7 +68,7 @@ class Coverages {
     const CoverageProblem& problem = problems.front();
     const std::string what = describe(problem, entry);
     if (problem.kind == CoverageProblem::Kind::outside) return add_damage(entry, problem, what);
-    if (++count_ <= kMostNamed) list_ += cat(count_ == 1 ? "" : ", ", quote(entry.name), " (", what, ")");
+    problems_.push_back(cat(quote(entry.name), " (", what, ")"));
   }
 
   void add_damage(const Entry& entry, const CoverageProblem& problem, const std::string& what) {
@@ -80,8 +80,7 @@ class Coverages {
   }
 
   Checkpoint::Data& data_;
-  std::size_t count_ = 0;
-  std::string list_;
+  std::vector<std::string> problems_;
   bool has_damage_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "base/text.h"
@@ -19,13 +18,6 @@ std::string hex(std::uint32_t value) {
   std::string text(8, '0');
   for (int i = 7; i >= 0; --i, value >>= 4) text[static_cast<std::size_t>(i)] = "0123456789abcdef"[value & 15];
   return text;
-}
-
-bool is_archive(const Source& file, const Extent& extent) {
-  std::array<std::byte, 4> magic{};
-  if (extent.length < magic.size()) return false;
-  file.read_at(extent.offset, magic);
-  return zip::starts_like_zip(magic);
 }
 
 bool covers_storage(const SourceChunk& chunk) {
@@ -46,14 +38,7 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
 void ChunkReader::check_storage(const Source& source, const SourceChunk& chunk) const {
   const Payload& payload = chunk.payload;
   if (!options_.check_crc || payload.crc == 0 || covers_storage(chunk)) return;
-  std::vector<std::byte> block(std::min<std::uint64_t>(payload.storage_size, 1 << 20));
-  std::uint32_t crc = 0;
-  for (std::uint64_t done = 0; done < payload.storage_size; done += block.size()) {
-    block.resize(std::min<std::uint64_t>(block.size(), payload.storage_size - done));
-    source.read_at(payload.storage_offset + done, block);
-    crc = crc32(block, crc);
-  }
-  compare_checksums(crc, payload.crc);
+  compare_checksums(crc32_of(source, payload.storage_offset, payload.storage_size), payload.crc);
 }
 
 void ChunkReader::read_small_item(SourceChunk& chunk, MutableBytes out) {
@@ -74,7 +59,9 @@ void ChunkReader::find_payload(SourceChunk& chunk) {
   const Extent& extent = chunk.chunk.extent;
   if (extent.encoding == Encoding::plain) return;
   const auto file = files_.source(extent.file);
-  if (!is_archive(*file, extent)) {  // SerializationFormat.SAFETENSORS: one blob for all tensors of the file
+  if (!zip::starts_like_zip(
+          SliceSource(*file, extent.offset,
+                      extent.length))) {  // SerializationFormat.SAFETENSORS: one blob for all tensors of the file
     chunk.payload = finder_.in_safetensors(*file, extent.offset, chunk.expected);
     return;
   }

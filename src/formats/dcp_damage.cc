@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "model/coverage.h"
 
 namespace fsdpckpt {
 namespace {
@@ -123,16 +124,15 @@ class FileDamage {
 
   /// "3 rank files are missing: 'a', 'b', 'c'", "1 rank file is too short: 'd' (9000 of 10091 bytes)"; empty for none.
   [[nodiscard]] std::string list(std::string_view what, bool missing) const {
-    std::string names;
-    std::size_t count = 0;
+    std::vector<std::string> files;
     for (const FileProblem& problem : data_.file_problems) {
-      if (problem.missing != missing || ++count > kMostNamed) continue;
-      names += cat(count == 1 ? "" : ", ", quote(problem.file));
-      if (!missing) names += cat(" (", problem.actual_bytes, " of ", problem.needed_bytes, " bytes)");
+      if (problem.missing != missing) continue;
+      std::string& file = files.emplace_back(quote(problem.file));
+      if (!missing) file += cat(" (", problem.actual_bytes, " of ", problem.needed_bytes, " bytes)");
     }
-    if (count == 0) return {};
-    if (count > kMostNamed) names += cat(" and ", count - kMostNamed, " more");
-    return cat(count, count == 1 ? " rank file is " : " rank files are ", what, ": ", names);
+    if (files.empty()) return {};
+    return cat(plural(files.size(), "rank file"), files.size() == 1 ? " is " : " are ", what, ": ",
+               list_of(files, kMostNamed));
   }
 
   Checkpoint::Data& data_;
@@ -148,7 +148,7 @@ void find_unstored(Checkpoint::Data& data) {
     const Entry entry = data.index.entry(id);
     for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
       const Chunk chunk = data.index.chunk(id, i);
-      if (chunk.is_stored || std::ranges::find(chunk.sizes, 0) != chunk.sizes.end()) continue;
+      if (chunk.is_stored || is_empty(chunk)) continue;
       data.damages.emplace_back(ErrorKind::input,
                                 entry.kind == EntryKind::tensor ? "a chunk is listed but stored in no file"
                                                                 : "an object is listed but stored in no file",

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "formats/packed_size.h"
+#include "pickle/globals.h"
 
 namespace fsdpckpt {
 namespace {
@@ -77,24 +78,23 @@ bool is_listed(std::string_view module, std::string_view name) {
 }  // namespace
 
 void DcpFolder::check_global(std::string_view module, std::string_view name) {
-  const std::string global = cat(module, ".", name);
-  if (!is_listed(module, name)) throw_unlisted(is_after_getattr_ ? cat("builtins.getattr of ", global) : global);
+  if (!is_listed(module, name)) throw_unlisted(cat(is_after_getattr_ ? "builtins.getattr of " : "", module, ".", name));
   is_after_getattr_ = is_getattr(module, name);
 }
 
 /// getattr of anything but a memory format leads to what the list keeps out.
 void DcpFolder::check_getattr(const Values& values, NodeId arguments) {
   const auto items = values.items(arguments);
-  const bool is_enum = items.size() == 2 && values.kind(items[0]) == Kind::global &&
-                       values.kind(items[1]) == Kind::text && values.name(items[0]).ends_with("MEM_FORMAT_ENCODING");
+  const bool is_enum =
+      items.size() == 2 && pickle::is_memory_format_class(values, items[0]) && values.kind(items[1]) == Kind::text;
   if (!is_enum) throw_unlisted("builtins.getattr");
 }
 
 std::optional<std::uint64_t> DcpFolder::fold_reduce(const Values& values, NodeId callable, NodeId arguments) {
+  if (values.is_global(callable, "torch", "Size")) return fold_size(values, arguments);  // nearly all of them
   if (values.kind(callable) == Kind::global && is_getattr(values.module(callable), values.name(callable)))
     check_getattr(values, arguments);
-  if (!values.is_global(callable, "torch", "Size")) return std::nullopt;
-  return fold_size(values, arguments);
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> DcpFolder::fold_build(const Values& values, NodeId object, NodeId state) {

@@ -1,7 +1,6 @@
 #include "formats/file_use.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "formats/safetensors.h"
@@ -18,11 +17,10 @@ struct Range {
 /// such a blob all have its offset and their own length, so their extents do not say what they take.
 std::optional<std::uint64_t> blob_end(const FileSet& files, FileId file, std::uint64_t offset) {
   try {
-    std::array<std::byte, 4> start{};
-    files.read_at(file, offset, start);
-    if (zip::starts_like_zip(start)) return std::nullopt;
+    const auto source = files.source(file);
+    if (zip::starts_like_zip(*source, offset)) return std::nullopt;
     std::uint64_t end = offset;
-    for (const auto& [name, tensor] : read_safetensors_header(*files.source(file), offset).tensors)
+    for (const auto& [name, tensor] : read_safetensors_header(*source, offset).tensors)
       end = std::max(end, tensor.offset + tensor.size);
     return end;
   } catch (const Error&) {  // missing, cut or damaged: its extents are all that is known
@@ -74,7 +72,7 @@ class Ranges {
   std::vector<std::optional<std::uint64_t>> blob_ends_;  ///< by file
 };
 
-bool is_rank_file(const Checkpoint::Data& checkpoint, std::string_view path) {
+bool holds_items(const Checkpoint::Data& checkpoint, std::string_view path) {
   return checkpoint.kind == "sharded checkpoint" && !path.ends_with(".metadata") && path != "meta.pt";
 }
 
@@ -95,7 +93,7 @@ std::vector<FileUse> file_uses(const Checkpoint::Data& checkpoint) {
   Ranges ranges(checkpoint);
   for (const SourceFile& file : checkpoint.files) {
     FileUse use{.path = file.path, .size = file.size};
-    if (is_rank_file(checkpoint, file.path)) {
+    if (holds_items(checkpoint, file.path)) {
       use.is_counted = true;
       use.referenced = ranges.total(checkpoint.file_set->add(file.path));
       use.unreferenced = file.size > use.referenced ? file.size - use.referenced : 0;

@@ -18,11 +18,12 @@ using pickle::NodeId;
 
 std::string text_of(const FoundGlobal& global) { return cat(global.module, ".", global.name); }
 
-std::string list_of(const std::vector<FoundGlobal>& globals) {
-  std::string list;
-  for (std::size_t i = 0; i < globals.size() && i < 8; ++i) list += cat(i == 0 ? "" : ", ", quote(text_of(globals[i])));
-  if (globals.size() > 8) list += cat(" and ", globals.size() - 8, " more");
-  return list;
+constexpr std::size_t kMostNamed = 8;
+
+std::string names_of(const std::vector<FoundGlobal>& globals) {
+  std::vector<std::string> names;
+  for (const FoundGlobal& global : globals) names.push_back(quote(text_of(global)));
+  return list_of(names, kMostNamed);
 }
 
 /// Classes whose instances are one rank's part of a tensor: carried over they would only look whole.
@@ -76,13 +77,13 @@ void ObjectWriter::judge(const pickle::GlobalScan& scan, EntryId entry, const Do
   if (!scan.dangerous.empty()) {
     throw Error(
         ErrorKind::refused,
-        cat("the object names ", list_of(scan.dangerous), ", which can run code when it is loaded; nothing was run"),
+        cat("the object names ", names_of(scan.dangerous), ", which can run code when it is loaded; nothing was run"),
         where, "--objects drop leaves all objects out");
   }
   if (policy_ == ObjectPolicy::safe && !scan.refused.empty()) {
     throw Error(ErrorKind::refused,
-                cat("the object needs ", list_of(scan.refused), ", which torch.load(weights_only=True) refuses"), where,
-                "--objects keep carries it over, --objects drop leaves all objects out");
+                cat("the object needs ", names_of(scan.refused), ", which torch.load(weights_only=True) refuses"),
+                where, "--objects keep carries it over, --objects drop leaves all objects out");
   }
 }
 

@@ -37,11 +37,10 @@ struct Folder {
 };
 
 /// "'a', 'b', 'c' and 4 more".
-std::string list_of(const std::vector<std::string>& names, std::size_t most) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) list += cat(i == 0 ? "" : ", ", quote(names[i]));
-  if (names.size() > most) list += cat(" and ", names.size() - most, " more");
-  return list;
+std::string quoted(const std::vector<std::string>& names, std::size_t most) {
+  std::vector<std::string> shown;
+  std::ranges::transform(names, std::back_inserter(shown), quote);
+  return list_of(shown, most);
 }
 
 template <class Predicate>
@@ -72,9 +71,7 @@ bool is_single_file(const std::string& name) {
 bool is_archive(const Folder& folder, const std::string& name) {
   try {
     FileSet files(folder.path);
-    std::array<std::byte, 4> magic{};
-    files.read_at(files.add(name), 0, magic);
-    return zip::starts_like_zip(magic);
+    return zip::starts_like_zip(*files.source(files.add(name)));
   } catch (const Error&) {
     return false;
   }
@@ -131,7 +128,7 @@ const std::string& best_of(const std::vector<std::string>& paths) {
 std::optional<Error> parent_of_checkpoints(const Folder& folder) {
   const std::vector<std::string> found = candidates(folder);
   if (found.empty()) return std::nullopt;
-  return error_at(folder, cat("no .metadata here, but in folders inside: ", list_of(found, kMostCandidates)),
+  return error_at(folder, cat("no .metadata here, but in folders inside: ", quoted(found, kMostCandidates)),
                   cat("fsdpckpt inspect ", shell_word(best_of(found))));
 }
 
@@ -190,7 +187,7 @@ std::optional<Error> per_rank(const Folder& folder) {
   if (!has_several) return std::nullopt;
   return error_at(folder,
                   cat(files.size(), " files that the ranks saved for themselves", parts_in(folder, files.front()), " (",
-                      list_of(files, kMostFiles), "), not a sharded checkpoint: there is no .metadata"),
+                      quoted(files, kMostFiles), "), not a sharded checkpoint: there is no .metadata"),
                   inspect_one(folder, files));
 }
 
@@ -213,7 +210,7 @@ std::optional<Error> hugging_face(const Folder& folder) {
   const auto& named = tensors.empty() ? weights : tensors;
   return error_at(folder,
                   cat("a Hugging Face folder of ", tensors.empty() ? "torch" : "safetensors", " files (",
-                      list_of(named, kMostFiles), "), not a sharded checkpoint: there is no .metadata"),
+                      quoted(named, kMostFiles), "), not a sharded checkpoint: there is no .metadata"),
                   inspect_one(folder, weights));
 }
 
@@ -222,7 +219,7 @@ std::optional<Error> single_files(const Folder& folder) {
   if (files.empty()) return std::nullopt;
   return error_at(folder,
                   cat("not a sharded checkpoint: there is no .metadata in the directory, only single files: ",
-                      list_of(files, kMostFiles)),
+                      quoted(files, kMostFiles)),
                   inspect_one(folder, files));
 }
 

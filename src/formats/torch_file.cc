@@ -217,6 +217,17 @@ std::string writer_text(const Checkpoint::Data& data, const Document& document) 
   return range.empty() ? "not written by torch.save itself" : cat("torch.save of ", range);
 }
 
+template <class ReadDocument>
+void fill(Checkpoint::Data& data, const ReadDocument& read) {
+  try {
+    const std::shared_ptr<const Document> document = read();
+    TreeReader(data, document).read();
+    data.writer = writer_text(data, *document);
+  } catch (Error& error) {
+    throw error.in_path(data.root);
+  }
+}
+
 }  // namespace
 
 Checkpoint open_torch_file(const std::string& directory, const std::string& file_name) {
@@ -228,13 +239,7 @@ Checkpoint open_torch_file(const std::string& directory, const std::string& file
   const FileId file = data.file_set->add(file_name);
   const Extent whole{.file = file, .encoding = Encoding::torch_zip, .offset = 0, .length = data.file_set->size(file)};
   data.files.push_back({.path = file_name, .size = whole.length});
-  try {
-    const auto document = read_document(*data.file_set, whole, data.root);
-    TreeReader(data, document).read();
-    data.writer = writer_text(data, *document);
-  } catch (Error& error) {
-    throw error.in_path(data.root);
-  }
+  fill(data, [&] { return read_document(*data.file_set, whole, data.root); });
   return checkpoint;
 }
 
@@ -244,13 +249,7 @@ Checkpoint open_torch_file(const Source& bytes) {
   data.root = bytes.name();
   data.kind = "torch file";
   data.files.push_back({.path = data.root, .size = bytes.size()});
-  try {
-    const auto document = read_document(bytes, 0);
-    TreeReader(data, document).read();
-    data.writer = writer_text(data, *document);
-  } catch (Error& error) {
-    throw error.in_path(data.root);
-  }
+  fill(data, [&] { return read_document(bytes, 0); });
   return checkpoint;
 }
 

@@ -2,7 +2,9 @@
 
 #include <isa-l/crc.h>
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace fsdpckpt {
 namespace {
@@ -47,6 +49,18 @@ static_assert(multiply(kPowers[kDigits - 1][kBase - 1], kPowers[kDigits - 1][1])
 
 std::uint32_t crc32(Bytes bytes, std::uint32_t start) {
   return crc32_gzip_refl(start, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+}
+
+std::uint32_t crc32_of(const Source& source, std::uint64_t offset, std::uint64_t length) {
+  constexpr std::uint64_t kBlock = 1 << 20;
+  std::vector<std::byte> block(std::min(length, kBlock));
+  std::uint32_t crc = 0;
+  for (std::uint64_t done = 0; done < length; done += block.size()) {
+    block.resize(std::min<std::uint64_t>(block.size(), length - done));
+    source.read_at(offset + done, block);
+    crc = crc32(block, crc);
+  }
+  return crc;
 }
 
 std::uint32_t crc32_shift(std::uint32_t crc, std::uint64_t length) {

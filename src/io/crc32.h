@@ -5,11 +5,15 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "io/source.h"
 
 namespace fsdpckpt {
 
 /// CRC-32 of `bytes`, continuing from `start` (0 at first).
 std::uint32_t crc32(Bytes bytes, std::uint32_t start = 0);
+
+/// CRC-32 of `length` bytes at `offset` of `source`, read in blocks of up to 1 MiB.
+std::uint32_t crc32_of(const Source& source, std::uint64_t offset, std::uint64_t length);
 
 /// CRC of a block followed by `length` more bytes, moved there: crc(A || B) == crc32_shift(crc(A), |B|) ^ crc(B).
 /// Costs about log2(length) multiplications in GF(2)[x]/p.

@@ -16,10 +16,6 @@ using Group = std::vector<std::uint32_t>;  // indices into Boxes
 std::int64_t begin_of(const Chunk& chunk, std::size_t dim) { return chunk.offsets[dim]; }
 std::int64_t end_of(const Chunk& chunk, std::size_t dim) { return chunk.offsets[dim] + chunk.sizes[dim]; }
 
-bool is_empty(const Chunk& chunk) {
-  return std::ranges::any_of(chunk.sizes, [](std::int64_t size) { return size == 0; });
-}
-
 /// Negative numbers were refused by the reader; sums are checked here without overflow.
 bool is_inside(const Chunk& chunk, std::span<const std::int64_t> shape) {
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
@@ -119,22 +115,11 @@ void find_problem(const Boxes& boxes, std::span<const std::int64_t> shape, std::
   Sweep(boxes, shape).run(std::move(group), 0, problems);
 }
 
-bool same_box(const Chunk& a, const Chunk& b) {
-  return std::ranges::equal(a.offsets, b.offsets) && std::ranges::equal(a.sizes, b.sizes);
-}
-
-bool before(const Chunk& a, const Chunk& b) {
-  const auto offsets =
-      std::lexicographical_compare_three_way(a.offsets.begin(), a.offsets.end(), b.offsets.begin(), b.offsets.end());
-  if (offsets != 0) return offsets < 0;
-  return std::ranges::lexicographical_compare(a.sizes, b.sizes);
-}
-
 /// Sorts the chunks by their first element and takes replicas of one box together.
 void take_together(const std::vector<std::uint64_t>& numbers, const Boxes& boxes, Coverage& coverage, Boxes& kept) {
   std::vector<std::uint32_t> order(boxes.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto less = [&](std::uint32_t a, std::uint32_t b) { return before(boxes[a], boxes[b]); };
+  const auto less = [&](std::uint32_t a, std::uint32_t b) { return box_before(boxes[a], boxes[b]); };
   if (!std::ranges::is_sorted(order, less)) std::ranges::stable_sort(order, less);
   for (const std::uint32_t i : order) {
     if (!kept.empty() && same_box(kept.back(), boxes[i])) {
@@ -149,6 +134,21 @@ void take_together(const std::vector<std::uint64_t>& numbers, const Boxes& boxes
 }
 
 }  // namespace
+
+bool is_empty(const Chunk& chunk) {
+  return std::ranges::any_of(chunk.sizes, [](std::int64_t size) { return size == 0; });
+}
+
+bool same_box(const Chunk& a, const Chunk& b) {
+  return std::ranges::equal(a.offsets, b.offsets) && std::ranges::equal(a.sizes, b.sizes);
+}
+
+bool box_before(const Chunk& a, const Chunk& b) {
+  const auto offsets =
+      std::lexicographical_compare_three_way(a.offsets.begin(), a.offsets.end(), b.offsets.begin(), b.offsets.end());
+  if (offsets != 0) return offsets < 0;
+  return std::ranges::lexicographical_compare(a.sizes, b.sizes);
+}
 
 Coverage cover(const Index& index, EntryId entry) {
   const Entry tensor = index.entry(entry);

@@ -33,6 +33,13 @@ struct Coverage {
 /// dimensions that a sweep has to do.
 Coverage cover(const Index& index, EntryId entry);
 
+/// True for a chunk without elements.
+bool is_empty(const Chunk& chunk);
+/// True for replicas of one box.
+bool same_box(const Chunk& a, const Chunk& b);
+/// By first element; of boxes that start together the one with the smaller sizes.
+bool box_before(const Chunk& a, const Chunk& b);
+
 /// "rows [3:5, 0:7] are in no chunk", "... are in two chunks", "chunk [6:10, 0:4] lies outside the tensor [8, 4]".
 std::string describe(const CoverageProblem& problem, const Entry& entry);
 

@@ -11,11 +11,6 @@ bool is_builtin(const Values& values, NodeId node, std::string_view name) {
   return values.is_global(node, "builtins", name) || values.is_global(node, "__builtin__", name);
 }
 
-bool is_memory_format_class(const Values& values, NodeId node) {
-  return values.is_global(node, "torch.distributed._shard.sharded_tensor.metadata", "MEM_FORMAT_ENCODING") ||
-         values.is_global(node, "torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING");
-}
-
 bool is_sharded_tensor_class(const Values& values, NodeId node) {
   return values.is_global(node, "torch.distributed._shard.sharded_tensor.api", "ShardedTensor");
 }
@@ -154,6 +149,11 @@ class Scanner {
 };
 
 }  // namespace
+
+bool is_memory_format_class(const Values& values, NodeId node) {
+  return values.is_global(node, "torch.distributed._shard.sharded_tensor.metadata", "MEM_FORMAT_ENCODING") ||
+         values.is_global(node, "torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING");
+}
 
 GlobalScan scan_globals(const Values& values, NodeId root) { return Scanner(values).scan(root); }
 

@@ -33,6 +33,9 @@ struct GlobalScan {
   std::string_view needs_torch = "2.0";  ///< the first torch whose weights_only loader takes the rest
 };
 
+/// True for the two enum classes of memory formats, of which DCP metadata pickles members as getattr(class, name).
+bool is_memory_format_class(const Values& values, NodeId node);
+
 /// Visits every node reachable from `root` once; what TreeWriter would name (frozenset, __newobj_ex__) counts as
 /// refused. getattr is accepted in exactly two shapes: getattr(an enum class of DCP metadata named MEM_FORMAT_ENCODING
 /// or _MEM_FORMAT_ENCODING, a name) and getattr(ShardedTensor, 'ProcessGroupState'); functools.partial when its

@@ -4,27 +4,19 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/coverage.h"
 
 namespace fsdpckpt {
 namespace {
 
 using Boxes = std::vector<Chunk>;
 
-bool before(const Chunk& a, const Chunk& b) {
-  if (!std::ranges::equal(a.offsets, b.offsets)) return std::ranges::lexicographical_compare(a.offsets, b.offsets);
-  return std::ranges::lexicographical_compare(a.sizes, b.sizes);
-}
-
-bool same(const Chunk& a, const Chunk& b) {
-  return std::ranges::equal(a.offsets, b.offsets) && std::ranges::equal(a.sizes, b.sizes);
-}
-
 Boxes filled_chunks(const Index& index, EntryId id, const Entry& entry) {
   const bool is_empty_tensor = std::ranges::find(entry.shape, 0) != entry.shape.end();
   Boxes boxes;
   for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
     const Chunk chunk = index.chunk(id, i);
-    if (is_empty_tensor || std::ranges::find(chunk.sizes, 0) == chunk.sizes.end()) boxes.push_back(chunk);
+    if (is_empty_tensor || !is_empty(chunk)) boxes.push_back(chunk);
   }
   return boxes;
 }
@@ -56,7 +48,7 @@ std::string slices_text(const Index& index, EntryId id, const Entry& entry) {
   std::int64_t end = 0;
   for (std::uint64_t i = 0; i < entry.chunk_count; ++i) {
     const Chunk chunk = index.chunk(id, i);
-    if (std::ranges::find(chunk.sizes, 0) != chunk.sizes.end()) continue;
+    if (is_empty(chunk)) continue;
     for (std::size_t dim = 0; dim < chunk.sizes.size(); ++dim) {
       if (chunk.sizes[dim] == entry.shape[dim]) continue;
       if (cut != entry.shape.size() && cut != dim) return {};
@@ -89,8 +81,8 @@ std::string chunks_text(const Index& index, EntryId id) {
   Boxes boxes = filled_chunks(index, id, entry);
   if (boxes.size() <= 1) return std::to_string(boxes.size());
   const std::size_t stored = boxes.size();
-  if (!std::ranges::is_sorted(boxes, before)) std::ranges::sort(boxes, before);
-  boxes.erase(std::unique(boxes.begin(), boxes.end(), same), boxes.end());
+  if (!std::ranges::is_sorted(boxes, box_before)) std::ranges::sort(boxes, box_before);
+  boxes.erase(std::unique(boxes.begin(), boxes.end(), same_box), boxes.end());
   const std::vector<std::size_t> dims = cut_dims(boxes, entry);
   if (boxes.size() == 1 && dims.empty()) return cat(stored, " replicas");
   return grid_text(boxes, dims) + (boxes.size() < stored ? ", replicated" : "");

@@ -19,8 +19,8 @@ std::string decimals(double value, int digits) {
 
 std::string consolidate_text(const ConsolidateReport& report, bool dry_run) {
   const std::string target = escape(report.target);
-  const std::string what = cat(report.tensors, report.tensors == 1 ? " tensor, " : " tensors, ", report.objects,
-                               report.objects == 1 ? " object, " : " objects, ", human_size(report.file_bytes));
+  const std::string what = cat(plural(report.tensors, "tensor"), ", ", plural(report.objects, "object"), ", ",
+                               human_size(report.file_bytes));
   if (dry_run) return cat("would write ", target, ": ", what, "\n");
   const double rate = report.seconds > 0 ? static_cast<double>(report.file_bytes) / report.seconds : 0;
   return cat(target, ": ", what, " in ", decimals(report.seconds, report.seconds < 10 ? 2 : 1), " s (",

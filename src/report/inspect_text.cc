@@ -16,8 +16,6 @@ using Align = Table::Align;
 constexpr std::size_t kMostParts = 8;
 constexpr std::size_t kDeepest = 30;  ///< levels that are indented
 
-std::string plural(std::uint64_t count, std::string_view one) { return cat(count, " ", one, count == 1 ? "" : "s"); }
-
 class InspectText {
  public:
   InspectText(const Inspected& inspected, const InspectShow& show)

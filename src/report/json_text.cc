@@ -35,14 +35,9 @@ std::string json_text(std::string_view text) {
 }
 
 void add_path(nlohmann::ordered_json& object, const std::string& key, std::string_view path) {
-  bool is_text = true;
-  for (std::size_t at = 0; is_text && at < path.size();) {
-    const Utf8Character character = utf8_at(path, at);
-    is_text = character.valid;
-    at += character.length;
-  }
-  object[key] = json_text(path);
-  if (!is_text) object[key + "_bytes"] = base64(path);
+  const std::string text = json_text(path);
+  object[key] = text;
+  if (text != path) object[key + "_bytes"] = base64(path);
 }
 
 }  // namespace fsdpckpt

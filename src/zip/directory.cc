@@ -3,6 +3,7 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/text.h"
@@ -171,6 +172,13 @@ void require_checksum(const Record& record, std::uint32_t seen) {
 
 bool starts_like_zip(Bytes first_bytes) {
   return first_bytes.size() >= sizeof kLocalSignature && load_le<std::uint32_t>(first_bytes.data()) == kLocalSignature;
+}
+
+bool starts_like_zip(const Source& source, std::uint64_t offset) {
+  std::array<std::byte, sizeof kLocalSignature> first{};
+  if (offset > source.size() || source.size() - offset < first.size()) return false;
+  source.read_at(offset, first);
+  return starts_like_zip(first);
 }
 
 }  // namespace fsdpckpt::zip

@@ -63,5 +63,7 @@ void require_checksum(const Record& record, std::uint32_t seen);
 
 /// True when the bytes start like a zip archive's first local header (PK\3\4), which is how torch decides.
 bool starts_like_zip(Bytes first_bytes);
+/// The same of the bytes at `offset`; false also when fewer than four are left. Throws what reading throws.
+bool starts_like_zip(const Source& source, std::uint64_t offset = 0);
 
 }  // namespace fsdpckpt::zip

@@ -24,35 +24,17 @@ void resolve_sizes(const LocalBytes& fixed, Bytes extra, std::uint64_t at, Local
   }
 }
 
-std::size_t descriptor_size(const LocalHeader& header) {
-  return header.is_zip64 ? sizeof(Descriptor64Bytes) : sizeof(Descriptor32Bytes);
-}
-
-template <class T>
-std::optional<Descriptor> parse_as(const std::byte* bytes, std::uint64_t payload_size) {
-  const auto raw = load_le<T>(bytes);
-  if (raw.signature != kDescriptorSignature || raw.size != payload_size || raw.stored_size != payload_size) return {};
-  return Descriptor{raw.crc, raw.size};
-}
-
-/// Nothing unless the bytes are the descriptor of a payload of this size.
-std::optional<Descriptor> parse_descriptor(const LocalHeader& header, const std::byte* bytes,
-                                           std::uint64_t payload_size) {
-  return header.is_zip64 ? parse_as<Descriptor64Bytes>(bytes, payload_size)
-                         : parse_as<Descriptor32Bytes>(bytes, payload_size);
-}
-
 /// True when `bytes` are a whole payload and its descriptor. A payload may hold bytes that look like a descriptor, so
 /// the checksum decides, unless torch was told to leave it out (crc 0).
 bool ends_with_descriptor(const LocalHeader& header, Bytes bytes) {
-  const std::size_t payload_size = bytes.size() - descriptor_size(header);
-  const auto found = parse_descriptor(header, bytes.data() + payload_size, payload_size);
+  const std::size_t payload_size = bytes.size() - descriptor_size(header.is_zip64);
+  const auto found = parse_descriptor(header.is_zip64, bytes.data() + payload_size, payload_size);
   return found && (found->crc == 0 || found->crc == crc32(bytes.first(payload_size)));
 }
 
 void search_descriptor(ByteReader& from, const LocalHeader& header) {
   const std::uint64_t start = from.offset();
-  const std::size_t tail = descriptor_size(header);
+  const std::size_t tail = descriptor_size(header.is_zip64);
   std::vector<std::byte> seen;
   while (seen.size() < kMaxSearch + tail) {
     seen.push_back(from.next());
@@ -87,7 +69,7 @@ std::optional<LocalHeader> ForwardReader::next() {
 
 Descriptor ForwardReader::read_descriptor(const LocalHeader& header, std::uint64_t payload_size) {
   const std::uint64_t at = bytes_.offset();
-  const auto found = parse_descriptor(header, bytes_.take(descriptor_size(header)), payload_size);
+  const auto found = parse_descriptor(header.is_zip64, bytes_.take(descriptor_size(header.is_zip64)), payload_size);
   if (!found) {
     fail(at, cat("no descriptor of ", payload_size, " bytes behind zip record ", quote(header.name)));
   }

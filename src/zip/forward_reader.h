@@ -7,14 +7,9 @@
 #include <string>
 
 #include "io/byte_reader.h"
+#include "zip/descriptor.h"
 
 namespace fsdpckpt::zip {
-
-/// What follows a payload of a record whose local header has flag bit 3.
-struct Descriptor {
-  std::uint32_t crc = 0;
-  std::uint64_t size = 0;
-};
 
 struct LocalHeader {
   std::string name;             ///< full name

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "zip/descriptor.h"
 #include "zip/extra.h"
 #include "zip/format.h"
 
@@ -50,27 +51,12 @@ void require_same_name(const std::byte* local_name, const LocalBytes& fixed, con
   }
 }
 
-/// Zip64 descriptors are those of records with a zip64 extra, which torch and Python's zipfile write first.
-std::uint64_t descriptor_size(const LocalBytes& fixed, const std::byte* extra, bool extra_read) {
-  if ((fixed.flags & kFlagDescriptor) == 0) return 0;
-  const bool wide = extra_read && fixed.extra_length >= kExtraHead && load_le<std::uint16_t>(extra) == kZip64Extra;
-  return wide ? sizeof(Descriptor64Bytes) : sizeof(Descriptor32Bytes);
-}
-
-template <class T>
-bool says_the_same(const std::byte* descriptor, const CentralEntry& entry) {
-  const auto raw = load_le<T>(descriptor);
-  return raw.signature == kDescriptorSignature && raw.crc == entry.crc && raw.size == entry.size &&
-         raw.stored_size == entry.size;
-}
-
-/// The signature is optional for APPNOTE 4.3.9.3, but torch, Python's zipfile and Info-ZIP write it.
-void require_same_descriptor(const Source& source, std::uint64_t at, std::uint64_t size, const CentralEntry& entry) {
+void require_same_descriptor(const Source& source, std::uint64_t at, bool is_zip64, const CentralEntry& entry) {
   std::array<std::byte, sizeof(Descriptor64Bytes)> bytes{};
-  source.read_at(at, MutableBytes(bytes).first(static_cast<std::size_t>(size)));
-  const bool same = size == sizeof(Descriptor64Bytes) ? says_the_same<Descriptor64Bytes>(bytes.data(), entry)
-                                                      : says_the_same<Descriptor32Bytes>(bytes.data(), entry);
-  if (!same) fail(at, cat("the descriptor behind zip record ", quote(entry.name), " disagrees with the directory"));
+  source.read_at(at, MutableBytes(bytes).first(descriptor_size(is_zip64)));
+  const auto found = parse_descriptor(is_zip64, bytes.data(), entry.size);
+  if (!found || found->crc != entry.crc)
+    fail(at, cat("the descriptor behind zip record ", quote(entry.name), " disagrees with the directory"));
 }
 
 /// `taken` bytes from the header on are header, payload or descriptor; all must lie before the directory.
@@ -101,10 +87,14 @@ RecordPlace check_local_header(const Source& source, const CentralEntry& entry, 
   place.data = advance(entry.header, head, entry, limit);
   require_same_sizes(source, fixed, entry);
   const std::uint64_t data_end = advance(place.data, entry.size, entry, limit);
+  place.end = data_end;
+  if ((fixed.flags & kFlagDescriptor) == 0) return place;
+  // Those with a zip64 extra, which torch and Python's zipfile write first, have a long descriptor.
   const std::byte* extra = bytes + sizeof fixed + fixed.name_length;
-  const std::uint64_t descriptor = descriptor_size(fixed, extra, length == wanted);
-  place.end = advance(data_end, descriptor, entry, limit);
-  if (descriptor > 0) require_same_descriptor(source, data_end, descriptor, entry);
+  const bool is_zip64 =
+      length == wanted && fixed.extra_length >= kExtraHead && load_le<std::uint16_t>(extra) == kZip64Extra;
+  place.end = advance(data_end, descriptor_size(is_zip64), entry, limit);
+  require_same_descriptor(source, data_end, is_zip64, entry);
   return place;
 }
 

@@ -52,5 +52,18 @@ TEST(Quote, NeverCutsAnEscapeInHalf) {
   EXPECT_EQ(quote(std::string(198, 'a') + "\x1b"), "'" + std::string(198, 'a') + "…'");
 }
 
+TEST(ListOf, CountsWhatItDoesNotName) {
+  const std::vector<std::string> items = {"a", "b", "c"};
+  EXPECT_EQ(list_of(items, 3), "a, b, c");
+  EXPECT_EQ(list_of(items, 2), "a, b and 1 more");
+  EXPECT_EQ(list_of({}, 2), "");
+}
+
+TEST(Plural, FollowsTheCount) {
+  EXPECT_EQ(plural(0, "tensor"), "0 tensors");
+  EXPECT_EQ(plural(1, "tensor"), "1 tensor");
+  EXPECT_EQ(plural(2, "tensor"), "2 tensors");
+}
+
 }  // namespace
 }  // namespace fsdpckpt

@@ -116,5 +116,12 @@ TEST(Crc32Parts, PartsMayComeFromSeveralThreads) {
   EXPECT_EQ(whole.value(), crc32(as_bytes(text)));
 }
 
+TEST(Crc32Of, IsThatOfTheRangeOverSeveralBlocks) {
+  const std::string bytes = sample_bytes((2 << 20) + 77);
+  const MemorySource source(as_bytes(bytes));
+  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, std::size_t{1} << 20, bytes.size() - 3})
+    EXPECT_EQ(crc32_of(source, 3, length), crc32(as_bytes(bytes).subspan(3, length))) << length;
+}
+
 }  // namespace
 }  // namespace fsdpckpt

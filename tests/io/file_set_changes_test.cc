@@ -10,17 +10,12 @@
 
 #include "base/error_of.h"
 #include "io/file_set.h"
+#include "io/read_range.h"
 #include "io/sample_bytes.h"
 #include "io/temp_dir.h"
 
 namespace fsdpckpt {
 namespace {
-
-std::string read(const FileSet& files, FileId file, std::uint64_t offset, std::size_t length) {
-  std::string out(length, '\0');
-  files.read_at(file, offset, {reinterpret_cast<std::byte*>(out.data()), length});
-  return out;
-}
 
 /// How many descriptors of this process lead into `dir`, apart from the one of the directory itself.
 int open_files_in(const TempDir& dir) {
@@ -43,7 +38,7 @@ TEST(FileSet, KeepsNoMoreThanItsLimitOfFilesOpen) {
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < kFiles; ++i) {
       const std::string expected = std::to_string(i);
-      ASSERT_EQ(read(files, static_cast<FileId>(i), 0, expected.size()), expected);
+      ASSERT_EQ(read_range(files, static_cast<FileId>(i), 0, expected.size()), expected);
     }
   }
   EXPECT_EQ(open_files_in(dir), kMaxOpenFiles);
@@ -56,14 +51,14 @@ TEST(FileSet, TheLeastRecentlyUsedFileIsTheOneThatIsClosed) {
     dir.write(std::to_string(i), "x");
     files.add(std::to_string(i));
   }
-  for (FileId i = 0; i < kMaxOpenFiles; ++i) read(files, i, 0, 1);
-  read(files, 0, 0, 1);
-  read(files, kMaxOpenFiles, 0, 1);
+  for (FileId i = 0; i < kMaxOpenFiles; ++i) read_range(files, i, 0, 1);
+  read_range(files, 0, 0, 1);
+  read_range(files, kMaxOpenFiles, 0, 1);
   // Only what is still open can be read once the names are gone.
   dir.remove("0");
   dir.remove("1");
-  EXPECT_EQ(read(files, 0, 0, 1), "x");
-  EXPECT_EQ(error_of([&] { read(files, 1, 0, 1); }).kind(), ErrorKind::input);
+  EXPECT_EQ(read_range(files, 0, 0, 1), "x");
+  EXPECT_EQ(error_of([&] { read_range(files, 1, 0, 1); }).kind(), ErrorKind::input);
 }
 
 TEST(FileSet, ManyThreadsReadMoreFilesThanAreKeptOpen) {
@@ -82,7 +77,7 @@ TEST(FileSet, ManyThreadsReadMoreFilesThanAreKeptOpen) {
     for (int round = 0; round < 3000; ++round) {
       const std::size_t i = random() % kFiles;
       const std::size_t offset = random() % 900;
-      if (read(files, static_cast<FileId>(i), offset, 100) != contents[i].substr(offset, 100)) ++wrong;
+      if (read_range(files, static_cast<FileId>(i), offset, 100) != contents[i].substr(offset, 100)) ++wrong;
     }
   };
   {
@@ -104,7 +99,7 @@ TEST(FileSet, AFileThatGrewWhileItWasReadIsReported) {
   const TempDir dir;
   dir.write("a", "abc");
   FileSet files(dir.path());
-  read(files, files.add("a"), 0, 3);
+  read_range(files, files.add("a"), 0, 3);
   EXPECT_NO_THROW(files.check_unchanged());
   dir.write("a", "abcdef");
   expect_changed(files, dir.path("a"));
@@ -116,7 +111,7 @@ TEST(FileSet, AFileThatWasReplacedByOneLikeItIsReported) {
   dir.write("b", "abc");
   std::filesystem::last_write_time(dir.path("b"), std::filesystem::last_write_time(dir.path("a")));
   FileSet files(dir.path());
-  read(files, files.add("a"), 0, 3);
+  read_range(files, files.add("a"), 0, 3);
   std::filesystem::rename(dir.path("b"), dir.path("a"));
   expect_changed(files, dir.path("a"));
 }
@@ -127,7 +122,7 @@ TEST(FileSet, AFileThatWasRewrittenInPlaceIsReported) {
   std::filesystem::last_write_time(dir.path("a"),
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   FileSet files(dir.path());
-  read(files, files.add("a"), 0, 3);
+  read_range(files, files.add("a"), 0, 3);
   dir.write("a", "xyz");
   expect_changed(files, dir.path("a"));
 }
@@ -136,7 +131,7 @@ TEST(FileSet, AFileThatWasRemovedIsReported) {
   const TempDir dir;
   dir.write("a", "abc");
   FileSet files(dir.path());
-  read(files, files.add("a"), 0, 3);
+  read_range(files, files.add("a"), 0, 3);
   dir.remove("a");
   expect_changed(files, dir.path("a"));
 }
@@ -157,7 +152,7 @@ TEST(FileSet, AFileThatShrankWhileItIsOpenIsAnIoErrorWhenRead) {
   const FileId a = files.add("a");
   EXPECT_EQ(files.size(a), 6U);
   std::filesystem::resize_file(dir.path("a"), 3);
-  const Error error = error_of([&] { read(files, a, 0, 6); });
+  const Error error = error_of([&] { read_range(files, a, 0, 6); });
   EXPECT_EQ(error.kind(), ErrorKind::io);
   EXPECT_STREQ(error.what(), "changed while being read");
 }
@@ -169,9 +164,9 @@ TEST(FileSet, AFileThatChangedBetweenTwoOpeningsIsAnIoErrorWhenRead) {
     dir.write(std::to_string(i), "abc");
     files.add(std::to_string(i));
   }
-  for (FileId i = 0; i <= kMaxOpenFiles; ++i) read(files, i, 0, 1);
+  for (FileId i = 0; i <= kMaxOpenFiles; ++i) read_range(files, i, 0, 1);
   dir.write("0", "abcdef");
-  const Error error = error_of([&] { read(files, 0, 0, 1); });
+  const Error error = error_of([&] { read_range(files, 0, 0, 1); });
   EXPECT_EQ(error.kind(), ErrorKind::io);
   EXPECT_STREQ(error.what(), "changed while being read");
 }

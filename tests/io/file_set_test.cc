@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "base/error_of.h"
+#include "io/read_range.h"
 #include "io/sample_bytes.h"
 #include "io/temp_dir.h"
 
@@ -13,12 +14,6 @@ namespace fsdpckpt {
 namespace {
 
 using namespace std::string_literals;
-
-std::string read(const FileSet& files, FileId file, std::uint64_t offset, std::size_t length) {
-  std::string out(length, '\0');
-  files.read_at(file, offset, {reinterpret_cast<std::byte*>(out.data()), length});
-  return out;
-}
 
 TEST(FileSet, AMissingRootIsAnInputError) {
   const Error error = error_of([] { FileSet("/nonexistent/root"); });
@@ -71,8 +66,8 @@ TEST(FileSet, NamesWithDotsInThemAreNotParents) {
   dir.write("..a", "1");
   dir.write("b..", "2");
   FileSet files(dir.path());
-  EXPECT_EQ(read(files, files.add("..a"), 0, 1), "1");
-  EXPECT_EQ(read(files, files.add("./b.."), 0, 1), "2");
+  EXPECT_EQ(read_range(files, files.add("..a"), 0, 1), "1");
+  EXPECT_EQ(read_range(files, files.add("./b.."), 0, 1), "2");
 }
 
 TEST(FileSet, ReadsAnyRangeOfAFile) {
@@ -81,9 +76,9 @@ TEST(FileSet, ReadsAnyRangeOfAFile) {
   FileSet files(dir.path());
   const FileId a = files.add("a");
   EXPECT_EQ(files.size(a), 6U);
-  EXPECT_EQ(read(files, a, 0, 6), "abcdef");
-  EXPECT_EQ(read(files, a, 2, 3), "cde");
-  EXPECT_EQ(read(files, a, 6, 0), "");
+  EXPECT_EQ(read_range(files, a, 0, 6), "abcdef");
+  EXPECT_EQ(read_range(files, a, 2, 3), "cde");
+  EXPECT_EQ(read_range(files, a, 6, 0), "");
 }
 
 TEST(FileSet, ReadingPastTheEndIsAnInputErrorThatSaysWhatIsNeeded) {
@@ -91,7 +86,7 @@ TEST(FileSet, ReadingPastTheEndIsAnInputErrorThatSaysWhatIsNeeded) {
   dir.write("a", "abcdef");
   FileSet files(dir.path());
   const FileId a = files.add("a");
-  const Error error = error_of([&] { read(files, a, 4, 3); });
+  const Error error = error_of([&] { read_range(files, a, 4, 3); });
   EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_STREQ(error.what(), "file is too short: bytes 4..7 are needed, it has 6");
   EXPECT_EQ(error.where().path, dir.path("a"));
@@ -102,7 +97,7 @@ TEST(FileSet, OffsetsThatWouldWrapAreAnInputError) {
   dir.write("a", "abcdef");
   FileSet files(dir.path());
   const FileId a = files.add("a");
-  EXPECT_EQ(error_of([&] { read(files, a, UINT64_MAX, 3); }).kind(), ErrorKind::input);
+  EXPECT_EQ(error_of([&] { read_range(files, a, UINT64_MAX, 3); }).kind(), ErrorKind::input);
 }
 
 TEST(FileSet, AMissingFileIsAnInputErrorWhenItIsReadOrMeasured) {
@@ -110,7 +105,7 @@ TEST(FileSet, AMissingFileIsAnInputErrorWhenItIsReadOrMeasured) {
   FileSet files(dir.path());
   const FileId a = files.add("a");
   EXPECT_FALSE(files.exists(a));
-  const Error error = error_of([&] { read(files, a, 0, 1); });
+  const Error error = error_of([&] { read_range(files, a, 0, 1); });
   EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_STREQ(error.what(), "file is missing");
   EXPECT_EQ(error.where().path, dir.path("a"));
@@ -135,8 +130,8 @@ TEST(FileSet, ALinkToARegularFileIsFollowedAndReported) {
   const FileId plain = files.add("plain");
   const FileId linked = files.add("linked");
   EXPECT_TRUE(files.exists(linked));
-  EXPECT_EQ(read(files, linked, 0, 7), "content");
-  EXPECT_EQ(read(files, plain, 0, 1), "x");
+  EXPECT_EQ(read_range(files, linked, 0, 7), "content");
+  EXPECT_EQ(read_range(files, plain, 0, 1), "x");
   EXPECT_EQ(files.symlinked(), std::vector<FileId>{linked});
 }
 
@@ -159,7 +154,7 @@ void expect_refused(const TempDir& dir, const std::string& name, const char* wha
   EXPECT_STREQ(error.what(), what) << name;
   EXPECT_EQ(error.where().path, dir.path(name));
   EXPECT_EQ(error_of([&] { (void)files.exists(file); }).kind(), ErrorKind::refused) << name;
-  EXPECT_EQ(error_of([&] { read(files, file, 0, 1); }).kind(), ErrorKind::refused) << name;
+  EXPECT_EQ(error_of([&] { read_range(files, file, 0, 1); }).kind(), ErrorKind::refused) << name;
 }
 
 TEST(FileSet, LinksInACircleAreRefused) {
@@ -230,9 +225,9 @@ TEST(SpreadFileSet, FindsFilesInTheFirstDirectoryThatHasThem) {
   c.write("2", "c2");
   c.write("3", "c3");
   FileSet files(a.path(), {b.path(), c.path()});
-  EXPECT_EQ(read(files, files.add("1"), 0, 2), "a1");
-  EXPECT_EQ(read(files, files.add("2"), 0, 2), "b2");
-  EXPECT_EQ(read(files, files.add("3"), 0, 2), "c3");
+  EXPECT_EQ(read_range(files, files.add("1"), 0, 2), "a1");
+  EXPECT_EQ(read_range(files, files.add("2"), 0, 2), "b2");
+  EXPECT_EQ(read_range(files, files.add("3"), 0, 2), "c3");
   EXPECT_EQ(files.path(files.add("3")), c.path() + "/3");
   EXPECT_EQ(files.path(files.add("4")), a.path() + "/4");
   EXPECT_FALSE(files.exists(files.add("4")));

@@ -243,11 +243,18 @@ TEST(Directory, AllowsHolesBetweenRecords) {
   expect_read(archive);
 }
 
+TEST(StartsLikeZip, LooksAtAnyPlaceOfASource) {
+  const MemorySource source(as_bytes("xPK\3\4"));
+  EXPECT_TRUE(starts_like_zip(source, 1));
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{5}, UINT64_MAX})
+    EXPECT_FALSE(starts_like_zip(source, offset)) << offset;
+}
+
 TEST(StartsLikeZip, LooksAtTheFirstFourBytes) {
   EXPECT_TRUE(starts_like_zip(as_bytes("PK\3\4")));
   EXPECT_FALSE(starts_like_zip(as_bytes("PK\5\6")));
   EXPECT_FALSE(starts_like_zip(as_bytes("PK\3")));
-  EXPECT_FALSE(starts_like_zip({}));
+  EXPECT_FALSE(starts_like_zip(Bytes()));
 }
 
 }  // namespace
