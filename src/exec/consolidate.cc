@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
 constexpr std::uint64_t kSmallestTile = 256 << 10;
-constexpr std::uint64_t kBestTile = 1 << 20;  // measured: fits the second-level cache with its source
+constexpr std::uint64_t kBestTile = 512 << 10;  // measured: a thread's tiles stay in the second-level cache
 constexpr std::uint64_t kBuffersPerThread =
     4;                                     // tile, piece, small item or replica, what a strided piece is gathered of
-constexpr std::uint64_t kMostWaiting = 3;  // measured: further tiles that wait for their turn, where memory allows
+constexpr std::uint64_t kMostWaiting = 2;  // measured: further tiles that wait for their turn, where memory allows
 constexpr std::uint64_t kMostGathered = 8 << 20;
 
 /// Every element of every selected tensor must come from exactly one chunk, before a payload byte is read.

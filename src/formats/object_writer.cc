@@ -22,6 +22,7 @@ constexpr std::size_t kMostNamed = 8;
 
 std::string names_of(const std::vector<FoundGlobal>& globals) {
   std::vector<std::string> names;
+  names.reserve(globals.size());
   for (const FoundGlobal& global : globals) names.push_back(quote(text_of(global)));
   return list_of(names, kMostNamed);
 }
