@@ -28,6 +28,8 @@ struct Where {
   std::optional<std::uint64_t> offset = {};  ///< byte offset in `path`
   std::string entry = {};                    ///< FQN of the entry
   std::string box = {};                      ///< rows and columns concerned, e.g. "[3:5, 0:7]"
+  std::optional<int> rank = {};              ///< the rank of the run that met it
+  std::string rank_text = {};                ///< the same for people: "rank 2 of 4 on host7"
 };
 
 /// Texts are lower case without a full stop; names in them are quoted with base/text.h quote().
@@ -46,6 +48,10 @@ class Error : public std::exception {
   Error& in_path(const std::string& path) { return fill(where_.path, path); }
   Error& in_entry(const std::string& entry) { return fill(where_.entry, entry); }
   Error& in_box(const std::string& box) { return fill(where_.box, box); }
+  Error& in_rank(int rank, const std::string& text) {
+    if (!where_.rank) where_.rank = rank;
+    return fill(where_.rank_text, text);
+  }
   Error& with_hint(const std::string& hint) { return fill(hint_, hint); }
 
  private:

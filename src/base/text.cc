@@ -68,6 +68,8 @@ std::string list_of(std::span<const std::string> items, std::size_t most) {
   return list;
 }
 
-std::string plural(std::uint64_t count, std::string_view one) { return cat(count, " ", one, count == 1 ? "" : "s"); }
+std::string plural(std::uint64_t count, std::string_view one, std::string_view ending) {
+  return cat(count, " ", one, count == 1 ? "" : ending);
+}
 
 }  // namespace fsdpckpt

@@ -38,7 +38,7 @@ std::string quote(std::string_view text);
 std::string list_of(std::span<const std::string> items, std::size_t most);
 
 /// "1 tensor", "2 tensors".
-std::string plural(std::uint64_t count, std::string_view one);
+std::string plural(std::uint64_t count, std::string_view one, std::string_view ending = "s");
 
 /// `text` as one word of a shell, for a command that a user may copy; like escape(), it drives no terminal.
 std::string shell_word(std::string_view text);

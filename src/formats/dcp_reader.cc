@@ -171,11 +171,11 @@ void add_meta_pt_or_damage(Checkpoint::Data& data) {
   }
 }
 
-Checkpoint start(const std::string& directory, const std::vector<std::string>& others) {
+Checkpoint start(const std::string& directory, const std::vector<std::string>& others, SharedFiles* shared) {
   Checkpoint checkpoint;
   checkpoint.data().root = directory;
   checkpoint.data().kind = "sharded checkpoint";
-  checkpoint.data().file_set = std::make_shared<FileSet>(directory, others);
+  checkpoint.data().file_set = std::make_shared<FileSet>(directory, others, shared);
   return checkpoint;
 }
 
@@ -199,8 +199,8 @@ void finish(Checkpoint::Data& data, std::vector<RankMetadata> ranks, bool is_loc
 
 bool is_dcp(const FileSet& files) { return !metadata_files(files).empty(); }
 
-Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others) {
-  Checkpoint checkpoint = start(directory, others);
+Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>& others, SharedFiles* shared) {
+  Checkpoint checkpoint = start(directory, others, shared);
   FileSet& files = *checkpoint.data().file_set;
   const std::vector<std::string> names = metadata_files(files);
   if (names.empty()) throw Error(ErrorKind::input, "no .metadata in the directory", {.path = directory});
@@ -212,7 +212,7 @@ Checkpoint open_dcp(const std::string& directory, const std::vector<std::string>
 }
 
 Checkpoint open_dcp(const std::string& directory, const Source& metadata) {
-  Checkpoint checkpoint = start(directory, {});
+  Checkpoint checkpoint = start(directory, {}, nullptr);
   std::vector<RankMetadata> ranks;
   ranks.push_back(read_metadata(*checkpoint.data().file_set, metadata));
   finish(checkpoint.data(), std::move(ranks), false);

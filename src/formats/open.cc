@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "formats/dcp_reader.h"
+#include "formats/open_shared.h"
 #include "formats/rank_names.h"
 #include "formats/recognise_file.h"
 #include "formats/recognise_folder.h"
@@ -80,7 +81,23 @@ Checkpoint open_file(const std::string& path) {
   throw Error(ErrorKind::input, "no such file or directory", {.path = path});
 }
 
+/// What is wrong with a path at which no rank sees a sharded checkpoint, as the first rank sees it.
+void explain_missing(const std::string& path, const std::vector<std::string>& files_in) {
+  const Checkpoint checkpoint = open_checkpoint(path, files_in);
+  throw Error(ErrorKind::usage, cat("several ranks are for a sharded checkpoint, and this is a ", checkpoint.kind()),
+              {.path = path});
+}
+
 }  // namespace
+
+Checkpoint open_shared(const std::string& path, const std::vector<std::string>& files_in, SharedFiles& shared) {
+  shared.on_first_rank([&] {
+    if (fs::is_regular_file(path)) explain_missing(path, files_in);
+  });
+  const FileSet files(path, files_in, &shared);
+  if (!is_dcp(files)) shared.on_first_rank([&] { explain_missing(path, files_in); });
+  return open_dcp(path, files_in, &shared);
+}
 
 Checkpoint open_checkpoint(const std::string& path, const std::vector<std::string>& files_in) {
   std::error_code error;

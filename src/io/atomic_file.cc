@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "io/errors.h"
 #include "io/output_name.h"
+#include "io/positional_io.h"
 #include "io/rename.h"
 #include "io/write_lock.h"
 
@@ -32,11 +33,12 @@ bool is_of_the_disk(int number) { return number == EIO || number == ENOSPC || nu
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files, NotCreated)
+AtomicFile::AtomicFile(std::string target, std::uint64_t size, const AtomicFileOptions& options, FileSystem& files,
+                       NotCreated)
     : target_(std::move(target)), size_(size), options_(options), files_(files) {}
 
 // The other constructor makes an object whose destructor runs even when what follows throws.
-AtomicFile::AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files)
+AtomicFile::AtomicFile(std::string target, std::uint64_t size, const AtomicFileOptions& options, FileSystem& files)
     : AtomicFile(std::move(target), size, options, files, NotCreated{}) {
   check_writable(target_, size, options, files);
   stretch_bytes_ = std::vector<std::atomic<std::uint64_t>>(size / kStretch + 1);
@@ -54,6 +56,7 @@ void AtomicFile::create() {
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   for (int attempt = 0; attempt < kNameAttempts && descriptor_ < 0; ++attempt) {
     temporary_ = random_temporary(target_);
+    if (options_.before_create) options_.before_create(temporary_);
     descriptor_ = files_.open(temporary_, kFlags, kMode);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
@@ -78,13 +81,7 @@ void AtomicFile::write_at(std::uint64_t offset, Bytes bytes) {
     throw Error(ErrorKind::bug, cat("write of ", bytes.size(), " bytes at ", offset, " leaves a file of ", size_),
                 {.path = target_});
   }
-  std::uint64_t at = offset;
-  for (Bytes rest = bytes; !rest.empty();) {
-    const ssize_t written = uninterrupted([&] { return files_.pwrite(descriptor_, rest, at); });
-    if (written <= 0) throw system_error("write", written == 0 ? EIO : errno, target_);
-    rest = rest.subspan(static_cast<std::size_t>(written));
-    at += static_cast<std::uint64_t>(written);
-  }
+  write_all(files_, descriptor_, offset, bytes, target_);
   if (options_.sync) start_writeback(offset, bytes.size());
 }
 
@@ -108,13 +105,7 @@ void AtomicFile::start_writeback(std::uint64_t offset, std::uint64_t length) {
 }
 
 void AtomicFile::read_at(std::uint64_t offset, MutableBytes out) const {
-  while (!out.empty()) {
-    const ssize_t got = uninterrupted([&] { return files_.pread(descriptor_, out, offset); });
-    if (got < 0) throw system_error("read back", errno, target_);
-    if (got == 0) throw too_short("file", offset, out.size(), size_, target_);
-    out = out.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
+  read_all(files_, descriptor_, offset, out, target_);
 }
 
 void AtomicFile::drop_cache() {

@@ -16,15 +16,16 @@ namespace fsdpckpt {
 struct AtomicFileOptions {
   bool replace = false;  ///< an existing target is replaced at commit; otherwise it is Error(refused)
   bool sync = true;      ///< fsync file and parent, and start writeback while the file is being written
+  std::function<void(const std::string& temporary)> before_create;  ///< told each name before a file gets it
 };
 
-class AtomicFile final : public PositionalSink {
+class AtomicFile final : public ReadableSink {
  public:
   /// Creates `.NAME.fsdpckpt-PID-RAND.tmp` (mode 0666 & ~umask, O_EXCL) beside `target` and reserves
   /// `size` bytes. Throws Error(refused) when the target exists and may not be replaced or is no regular file,
   /// Error(io) when the folder is missing or not writable or has less than `size` bytes free.
   /// `files` must outlive it.
-  AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files = disk());
+  AtomicFile(std::string target, std::uint64_t size, const AtomicFileOptions& options, FileSystem& files = disk());
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -34,21 +35,19 @@ class AtomicFile final : public PositionalSink {
   void write_at(std::uint64_t offset, Bytes bytes) override;
   /// Known of the file systems that lock a file while it is written through the page cache.
   [[nodiscard]] bool takes_one_writer() const override { return takes_one_writer_; }
-  /// Reads back what was written (for verification before commit).
-  void read_at(std::uint64_t offset, MutableBytes out) const;
-  /// Drops the written pages from the cache after syncing them, so that read_at sees the disk.
-  void drop_cache();
+  void read_at(std::uint64_t offset, MutableBytes out) const override;
+  void drop_cache() override;
   /// sync, close, rename into place (RENAME_NOREPLACE unless `replace`; link+unlink where the file system
   /// lacks it), sync the folder. After it returns the target is complete and survives a power cut (with `sync`).
   /// An Error(io) of syncing the folder leaves the target complete, and says so; any other leaves it as it was.
   /// `before_name` is called once the data is safe and before the name is given: what it throws ends the commit.
   void commit(const std::function<void()>& before_name = {});
   [[nodiscard]] const std::string& temporary_path() const { return temporary_; }
-  [[nodiscard]] const std::string& target() const { return target_; }
+  [[nodiscard]] const std::string& target() const override { return target_; }
 
  private:
   struct NotCreated {};
-  AtomicFile(std::string target, std::uint64_t size, AtomicFileOptions options, FileSystem& files, NotCreated);
+  AtomicFile(std::string target, std::uint64_t size, const AtomicFileOptions& options, FileSystem& files, NotCreated);
   void create();
   void reserve();
   void sync_data();
@@ -68,7 +67,7 @@ class AtomicFile final : public PositionalSink {
 
 /// What a real run would refuse, without creating anything (for --dry-run): the same errors as AtomicFile's
 /// constructor.
-void check_writable(const std::string& target, std::uint64_t size, AtomicFileOptions options,
+void check_writable(const std::string& target, std::uint64_t size, const AtomicFileOptions& options,
                     FileSystem& files = disk());
 
 /// Names in `target`'s folder that look like temporaries of interrupted runs for this target.

@@ -23,7 +23,8 @@ struct Entry {
   std::uint64_t last_used = 0;
   std::optional<FileIdentity> first = {};  ///< as it was when it was first opened
   bool symlinked = false;
-  std::optional<std::size_t> directory = {};  ///< in which it was found
+  std::optional<std::size_t> directory = {};     ///< in which it was found
+  std::optional<SharedFiles::Found> found = {};  ///< by all ranks
 };
 
 Descriptor open_root(const std::string& root) {
@@ -34,8 +35,14 @@ Descriptor open_root(const std::string& root) {
   throw system_error("open directory", errno, root);
 }
 
+/// A directory that may lie on other hosts is closed where it is missing.
+Descriptor open_if_here(const std::string& root) {
+  return ::access(root.c_str(), F_OK) == 0 ? open_root(root) : Descriptor();
+}
+
 struct Directory {
-  explicit Directory(std::string where) : path(std::move(where)), descriptor(open_root(path)) {}
+  Directory(std::string where, bool is_shared)
+      : path(std::move(where)), descriptor(is_shared ? open_if_here(path) : open_root(path)) {}
   [[nodiscard]] std::string inside(const std::string& relative) const {
     if (path == ".") return relative;  // as the user names it
     return path.ends_with('/') ? path + relative : cat(path, '/', relative);
@@ -64,9 +71,9 @@ class FileSource final : public Source {
 /// A reader takes a shared handle under the mutex and reads without it, so a file that is closed by another
 /// thread's opening stays open until its last read is done.
 struct FileSet::State {
-  State(std::string root, const std::vector<std::string>& others) {
-    directories.emplace_back(std::move(root));
-    for (const std::string& other : others) directories.emplace_back(other);
+  State(std::string root, const std::vector<std::string>& others, SharedFiles* with) : shared(with) {
+    directories.emplace_back(std::move(root), shared != nullptr);
+    for (const std::string& other : others) directories.emplace_back(other, shared != nullptr);
   }
 
   [[nodiscard]] ConfinedPath in_directory(std::size_t directory, const std::string& relative) const {
@@ -78,7 +85,9 @@ struct FileSet::State {
   [[nodiscard]] Handle acquire(FileId file);
   [[nodiscard]] Handle keep(FileId file, ConfinedFile opened);
   void close_least_recently_used();
+  [[nodiscard]] std::optional<ConfinedStatus> look(std::size_t directory, const std::string& relative) const;
 
+  SharedFiles* shared;
   std::deque<Directory> directories;  ///< the root first
   std::mutex mutex;                   ///< guards what follows
   std::deque<Entry> entries;
@@ -94,13 +103,18 @@ ConfinedPath FileSet::State::confined(FileId file) {
   return in_directory(*entry.directory, entry.relative);
 }
 
+std::optional<ConfinedStatus> FileSet::State::look(std::size_t directory, const std::string& relative) const {
+  if (!directories[directory].descriptor.is_open()) return std::nullopt;
+  return find_confined(in_directory(directory, relative));
+}
+
 /// The first directory that has the file; the root when none has it.
 std::size_t FileSet::State::find_directory(const std::string& relative) const {
   if (directories.size() == 1) return 0;
   std::optional<std::size_t> found;
   std::uint64_t size = 0;
   for (std::size_t i = 0; i < directories.size(); ++i) {
-    const auto status = find_confined(in_directory(i, relative));
+    const auto status = look(i, relative);
     if (!status) continue;
     if (!found) {
       found = i;
@@ -146,8 +160,8 @@ void FileSet::State::close_least_recently_used() {
   open.erase(oldest);
 }
 
-FileSet::FileSet(std::string root, const std::vector<std::string>& others)
-    : state_(std::make_unique<State>(std::move(root), others)) {}
+FileSet::FileSet(std::string root, const std::vector<std::string>& others, SharedFiles* shared)
+    : state_(std::make_unique<State>(std::move(root), others, shared)) {}
 
 FileSet::~FileSet() = default;
 
@@ -171,9 +185,45 @@ const std::string& FileSet::relative_path(FileId file) const {
 
 std::string FileSet::path(FileId file) const { return state_->confined(file).shown; }
 
-bool FileSet::exists(FileId file) const { return find_confined(state_->confined(file)).has_value(); }
+void FileSet::end_sharing() { state_->shared = nullptr; }
+
+const std::vector<bool>& FileSet::holders(FileId file) const {
+  static const std::vector<bool> none;
+  const std::lock_guard lock(state_->mutex);
+  const auto& found = state_->entries.at(file).found;
+  return found ? found->holders : none;
+}
+
+/// Asked of the other ranks once.
+const SharedFiles::Found& FileSet::found_by_all(FileId file) const {
+  auto& found = state_->entries.at(file).found;  // one thread while sharing
+  if (!found) {
+    try {
+      found = state_->shared->find([&] { return size_here(file); });
+    } catch (Error& error) {
+      throw error.in_path(path(file));
+    }
+  }
+  return *found;
+}
+
+std::optional<std::uint64_t> FileSet::size_here(FileId file) const {
+  const ConfinedPath path = state_->confined(file);
+  if (path.directory < 0) return std::nullopt;
+  const auto status = find_confined(path);
+  return status ? std::optional(status->identity.size) : std::nullopt;
+}
+
+bool FileSet::exists(FileId file) const {
+  return state_->shared != nullptr ? !found_by_all(file).holders.empty() : size_here(file).has_value();
+}
 
 std::uint64_t FileSet::size(FileId file) const {
+  if (state_->shared != nullptr) {
+    const SharedFiles::Found& found = found_by_all(file);
+    if (found.holders.empty()) throw Error(ErrorKind::input, "file is missing", {.path = path(file)});
+    return found.size;
+  }
   {
     const std::lock_guard lock(state_->mutex);
     if (const auto& first = state_->entries.at(file).first) return first->size;
@@ -182,6 +232,14 @@ std::uint64_t FileSet::size(FileId file) const {
 }
 
 void FileSet::read_at(FileId file, std::uint64_t offset, MutableBytes out) const {
+  if (state_->shared == nullptr) return read_here(file, offset, out);
+  const std::uint64_t size = this->size(file);
+  if (offset > size || out.size() > size - offset) throw too_short("file", offset, out.size(), size, path(file));
+  state_->shared->read(
+      found_by_all(file), [&](MutableBytes bytes) { read_here(file, offset, bytes); }, out);
+}
+
+void FileSet::read_here(FileId file, std::uint64_t offset, MutableBytes out) const {
   const Handle handle = state_->acquire(file);
   const std::uint64_t size = handle->identity.size;
   if (offset > size || out.size() > size - offset) throw too_short("file", offset, out.size(), size, path(file));
@@ -228,8 +286,13 @@ std::vector<std::string> FileSet::directories() const {
 }
 
 std::vector<std::string> FileSet::list() const {
+  return state_->shared != nullptr ? state_->shared->list([this] { return names_here(); }) : names_here();
+}
+
+std::vector<std::string> FileSet::names_here() const {
   std::vector<std::string> names;
   for (const Directory& directory : state_->directories) {
+    if (!directory.descriptor.is_open()) continue;
     const auto inside = regular_files_in(directory.descriptor.number(), directory.path);
     names.insert(names.end(), inside.begin(), inside.end());
   }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "io/shared_files.h"
 #include "io/source.h"
 
 namespace fsdpckpt {
@@ -22,7 +24,9 @@ class FileSet {
   /// Throws Error(input) when it does not exist or is no directory.
   /// Files that are not in it are looked for in `others`, in that order; a file that lies in several of the directories
   /// must have the same size everywhere: Error(input) otherwise, when it is first looked at.
-  explicit FileSet(std::string root, const std::vector<std::string>& others = {});
+  /// With `shared`, which must outlive the sharing, the files of all ranks' hosts count, all ranks must make the same
+  /// calls from one thread, and no directory needs to be on every host.
+  explicit FileSet(std::string root, const std::vector<std::string>& others = {}, SharedFiles* shared = nullptr);
   ~FileSet();
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
@@ -56,7 +60,17 @@ class FileSet {
   /// Names of the regular files directly in the directories, sorted, each once.
   [[nodiscard]] std::vector<std::string> list() const;
 
+  /// From here on this rank's files count alone, and it may make other calls than the others.
+  void end_sharing();
+  /// Whether each rank has a file that was looked at while sharing; empty when none has, or nothing was shared.
+  [[nodiscard]] const std::vector<bool>& holders(FileId file) const;
+
  private:
+  [[nodiscard]] std::optional<std::uint64_t> size_here(FileId file) const;
+  [[nodiscard]] const SharedFiles::Found& found_by_all(FileId file) const;
+  void read_here(FileId file, std::uint64_t offset, MutableBytes out) const;
+  [[nodiscard]] std::vector<std::string> names_here() const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

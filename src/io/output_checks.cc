@@ -75,7 +75,8 @@ std::string name_of(const std::string& target) { return target.substr(target.fin
 
 std::string temporary_prefix(const std::string& target) { return cat('.', name_of(target), ".fsdpckpt-"); }
 
-void check_writable(const std::string& target, std::uint64_t size, AtomicFileOptions options, FileSystem& files) {
+void check_writable(const std::string& target, std::uint64_t size, const AtomicFileOptions& options,
+                    FileSystem& files) {
   check_target(target, options.replace, files);
   check_folder(folder_of(target), options.sync, files);
   check_space(target, size, files);

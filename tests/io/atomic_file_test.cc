@@ -18,9 +18,9 @@
 namespace fsdpckpt {
 namespace {
 
-constexpr AtomicFileOptions kNew{.replace = false, .sync = false};
-constexpr AtomicFileOptions kReplace{.replace = true, .sync = false};
-constexpr AtomicFileOptions kSynced{.replace = false, .sync = true};
+const AtomicFileOptions kNew{.replace = false, .sync = false};
+const AtomicFileOptions kReplace{.replace = true, .sync = false};
+const AtomicFileOptions kSynced{.replace = false, .sync = true};
 
 std::string read_back(const AtomicFile& file, std::uint64_t offset, std::size_t length) {
   std::string out(length, '\0');
