@@ -28,22 +28,37 @@ struct RenameRules {
   std::string add_prefix;            ///< parts before every name; a final dot may be left out
 };
 
+/// Which pieces the ranks of a world send each other.
+enum class ExchangeMode : std::uint8_t {
+  automatic,  ///< those whose writer cannot read them
+  always,     ///< all
+};
+
 struct ConsolidateOptions {
   std::vector<std::string> keep;     ///< globs over FQNs; empty keeps all
   std::vector<std::string> exclude;  ///< globs over FQNs
   bool model_only = false;
   RenameRules rename;
   ObjectPolicy objects = ObjectPolicy::keep;
-  bool keep_device = false;                ///< keep cuda:N tags of storages; otherwise they are written as cpu
-  bool replace = false;                    ///< an existing target is replaced
-  bool dry_run = false;                    ///< plan and check only
-  bool verify = false;                     ///< read back what was written and compare before it is renamed into place
-  bool sync = true;                        ///< fsync file and folder
-  bool check_crc = true;                   ///< compare source checksums
-  unsigned threads = 0;                    ///< 0: one a core
-  std::uint64_t memory_limit = 0;          ///< bytes for buffers; 0: 64 MiB
+  bool keep_device = false;        ///< keep cuda:N tags of storages; otherwise they are written as cpu
+  bool replace = false;            ///< an existing target is replaced
+  bool dry_run = false;            ///< plan and check only
+  bool verify = false;             ///< read back what was written and compare before it is renamed into place
+  bool sync = true;                ///< fsync file and folder
+  bool check_crc = true;           ///< compare source checksums
+  unsigned threads = 0;            ///< 0: one a core
+  std::uint64_t memory_limit = 0;  ///< bytes for buffers; 0: 64 MiB
+  ExchangeMode exchange = ExchangeMode::automatic;  ///< in a world of several ranks
   const std::atomic<int>* stop = nullptr;  ///< a signal number ends the run with Error(interrupted or terminated)
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< bytes; called from one worker at a time
+};
+
+/// What one rank of a world did; bytes of payload.
+struct RankShare {
+  std::string host;
+  std::uint64_t pid = 0;
+  std::uint64_t read = 0, sent = 0, received = 0, written = 0;
+  std::uint64_t peak_anon_bytes = 0;  ///< memory that no file backs, LibTorch's own included
 };
 
 struct ConsolidateReport {
@@ -57,6 +72,9 @@ struct ConsolidateReport {
   std::uint64_t replicas_compared = 0;
   double seconds = 0;
   std::vector<std::string> notes;
+  std::vector<RankShare> ranks;  ///< by rank; empty when one process did it
+  std::string backend;           ///< of the ranks' collectives
+  std::uint64_t moved_by_broadcast = 0, moved_by_all_gather = 0, moved_by_send = 0;  ///< bytes, of all ranks together
 };
 
 /// Writes `checkpoint` as one torch file at `target`, which appears whole or not at all. Every element of every tensor

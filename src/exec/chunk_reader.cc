@@ -31,6 +31,14 @@ void compare_checksums(std::uint32_t seen, std::uint32_t expected) {
               "copy the file again; --no-checksum converts all the same");
 }
 
+/// True when lazy bits changed the bytes.
+bool apply_lazy(const SourceChunk& chunk, MutableBytes bytes) {
+  const LazyBits& lazy = chunk.stream ? chunk.stream->lazy() : chunk.payload.lazy;
+  if (!lazy.conjugate && !lazy.negate) return false;
+  apply_lazy_bits(lazy, chunk.expected.dtype, bytes);
+  return true;
+}
+
 }  // namespace
 
 /// A chunk that is a view of a larger storage, or not in row-major order, is checked by its whole storage record before
@@ -85,13 +93,17 @@ void ChunkReader::read_bytes(SourceChunk& chunk, std::uint32_t item_size, const 
   gather_piece(*files_.source(extent.file), chunk.payload, chunk.expected, piece, out, options_.gather_bytes);
 }
 
+Error ChunkReader::differing_replica(const SourceChunk& replica) const {
+  return {ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ",
+                                quote(files_.path(replica.chunk.extent.file)))};
+}
+
 void ChunkReader::compare_replicas(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, Bytes bytes) {
   for (SourceChunk* replica : chunk.replicas) {
     const MutableBytes other = replica_.take(bytes.size());
     read_bytes(*replica, item_size, piece, other);
     if (std::memcmp(other.data(), bytes.data(), bytes.size()) == 0) continue;
-    throw Error(ErrorKind::input, cat("two replicas of a chunk hold different bytes; the other one is in ",
-                                      quote(files_.path(replica->chunk.extent.file))));
+    throw differing_replica(*replica);
   }
 }
 
@@ -108,20 +120,60 @@ void ChunkReader::check(SourceChunk& chunk) {
     compare_checksums(sums.seen, sums.stored);
 }
 
+Error& ChunkReader::in_chunk(Error& error, const SourceChunk& chunk) const {
+  return error.in_path(files_.path(chunk.chunk.extent.file))
+      .in_entry(std::string(chunk.expected.name))
+      .in_box(chunk.box.shape.empty() ? "" : box_text(chunk.chunk.offsets, chunk.chunk.sizes));
+}
+
+PieceChecksum ChunkReader::checksum_of(SourceChunk& chunk, bool is_last, std::uint32_t crc) const {
+  if (!chunk.stream) return {.seen = crc, .stored = chunk.payload.crc, .is_compared = covers_storage(chunk) ? 0U : 1U};
+  if (!is_last) return {.seen = crc};
+  const StreamChunk::Checksums sums = chunk.stream->finish();
+  if (sums.stored != 0 && options_.check_crc) compare_checksums(sums.seen, sums.stored);
+  return {.seen = crc, .stored = sums.stored, .is_compared = 1};
+}
+
 std::uint32_t ChunkReader::read(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, MutableBytes out) {
   try {
     read_bytes(chunk, item_size, piece, out);
     if (!chunk.replicas.empty()) compare_replicas(chunk, item_size, piece, out);
     const std::uint32_t crc = crc32(out);
     if (chunk.crc.add(piece.first * item_size, out.size(), crc)) check(chunk);
-    const LazyBits& lazy = chunk.stream ? chunk.stream->lazy() : chunk.payload.lazy;
-    if (!lazy.conjugate && !lazy.negate) return crc;
-    apply_lazy_bits(lazy, chunk.expected.dtype, out);
-    return crc32(out);
+    return apply_lazy(chunk, out) ? crc32(out) : crc;
   } catch (Error& error) {
-    throw error.in_path(files_.path(chunk.chunk.extent.file))
-        .in_entry(std::string(chunk.expected.name))
-        .in_box(chunk.box.shape.empty() ? "" : box_text(chunk.chunk.offsets, chunk.chunk.sizes));
+    throw in_chunk(error, chunk);
+  }
+}
+
+PieceChecksum ChunkReader::read_alone(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece,
+                                      MutableBytes out) {
+  try {
+    read_bytes(chunk, item_size, piece, out);
+    const bool is_last = piece.first * item_size + out.size() == chunk.bytes;
+    const PieceChecksum checksum = checksum_of(chunk, is_last, crc32(out));
+    apply_lazy(chunk, out);
+    return checksum;
+  } catch (Error& error) {
+    throw in_chunk(error, chunk);
+  }
+}
+
+void ChunkReader::gather(SourceChunk& chunk, std::uint64_t offset, std::uint64_t length,
+                         const PieceChecksum& checksum) {
+  if (checksum.stored != 0) chunk.payload.crc = checksum.stored;
+  if (!chunk.crc.add(offset, length, checksum.seen)) return;
+  ++counters_.chunks;
+  counters_.replicas += chunk.replicas.size();
+  if (chunk.payload.crc == 0) {
+    ++counters_.chunks_unchecked;
+    return;
+  }
+  if (checksum.is_compared != 0 || !options_.check_crc) return;
+  try {
+    compare_checksums(chunk.crc.value(), chunk.payload.crc);
+  } catch (Error& error) {
+    throw in_chunk(error, chunk);
   }
 }
 

@@ -29,6 +29,7 @@ struct SourceChunk {
   std::unique_ptr<StreamChunk> stream;  ///< compressed chunks: read by one thread, front to back
   Crc32Parts crc;
   std::vector<SourceChunk*> replicas;  ///< other copies of the same box, compared with this one
+  int reader = -1;                     ///< of a compressed chunk: the rank that reads all of it, once one was chosen
 
   explicit SourceChunk(std::uint64_t size) : bytes(size), crc(size) {}
 };

@@ -7,14 +7,13 @@
 #include <mutex>
 #include <vector>
 
-#include "io/atomic_file.h"
 #include "io/sink.h"
 
 namespace fsdpckpt {
 
 class VerifiedSink final : public PositionalSink {
  public:
-  explicit VerifiedSink(AtomicFile& file) : file_(file) {}
+  explicit VerifiedSink(ReadableSink& file) : file_(file) {}
 
   void write_at(std::uint64_t offset, Bytes bytes) override;
   [[nodiscard]] bool takes_one_writer() const override { return file_.takes_one_writer(); }
@@ -26,7 +25,7 @@ class VerifiedSink final : public PositionalSink {
   struct Written {
     std::uint64_t offset, length, digest;
   };
-  AtomicFile& file_;
+  ReadableSink& file_;
   std::mutex mutex_;
   std::vector<Written> written_;
 };

@@ -6,6 +6,7 @@
 
 #include "base/error_of.h"
 #include "io/sample_bytes.h"
+#include "io/atomic_file.h"
 #include "io/temp_dir.h"
 
 namespace fsdpckpt {

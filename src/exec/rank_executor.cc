@@ -1,0 +1,299 @@
+#include "exec/rank_executor.h"
+
+#include <fsdpckpt/error.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <span>
+
+#include "base/text.h"
+#include "dist/agreement.h"
+#include "exec/anonymous_memory.h"
+#include "exec/chunk_reader.h"
+#include "exec/stop.h"
+#include "io/crc32.h"
+
+namespace fsdpckpt {
+namespace {
+
+/// Tells all ranks a checksum: of a delivery, or of a part when `delivery` is kPart.
+struct Report {
+  std::uint32_t task, part, delivery;
+  PieceChecksum checksum;
+};
+constexpr std::uint32_t kPart = UINT32_MAX;
+
+/// A round on its way: its tasks, its parcels, what this rank has to tell of it.
+struct Round {
+  std::vector<Task> tasks;
+  std::vector<Buffer> send, receive;                   ///< by rank
+  std::vector<std::size_t> send_bytes, receive_bytes;  ///< likewise
+  std::vector<std::size_t> taken;                      ///< of what was received
+  std::unique_ptr<Transfer> transfer;
+  std::vector<Report> reports;
+  std::exception_ptr error;
+};
+
+class RankExecutor {
+ public:
+  RankExecutor(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink, Communicator& world,
+               const RankExecutorOptions& options)
+      : plan_(plan),
+        sink_(sink),
+        world_(world),
+        options_(options),
+        rank_(world.rank()),
+        rounds_(checkpoint, plan, options.can_write, options.send_always, options.limits),
+        reader_(*checkpoint.file_set, options.read, counters_),
+        crcs_(plan.records.size()) {
+    for (Round& round : slots_) {
+      round.send.resize(static_cast<std::size_t>(world.size()));
+      round.receive.resize(static_cast<std::size_t>(world.size()));
+    }
+  }
+
+  /// While the parcels of one round are on their way, the round before it is assembled and written.
+  RankCounts run() {
+    Round* before = nullptr;
+    for (std::size_t i = 0;; ++i) {
+      Round& round = slots_[i % 2];
+      round.tasks = rounds_.next();
+      const bool is_last = round.tasks.empty();
+      if (!is_last) start(round);
+      if (before != nullptr) finish(*before);
+      if (is_last) break;
+      ++result_.rounds;
+      before = &round;
+    }
+    agree(world_, [&] {
+      if (rank_ == 0) write(plan_.layout.directory_offset(), as_bytes(plan_.layout.directory(crcs_)));
+    });
+    result_.counts = {counters_.chunks, counters_.chunks_unchecked, counters_.replicas};
+    return result_;
+  }
+
+ private:
+  /// Reads what others need of this rank and sends it; a failed read is told when the round ends.
+  void start(Round& round) {
+    round.reports.clear();
+    round.error = nullptr;
+    measure(round);
+    try {
+      throw_if_stopped(options_.stop);
+      read_to_send(round);
+    } catch (...) {
+      round.error = std::current_exception();
+    }
+    std::vector<Parcel> send, receive;
+    for (int other = 0; other < world_.size(); ++other) {
+      const auto i = static_cast<std::size_t>(other);
+      if (round.send_bytes[i] > 0) send.push_back({other, round.send[i].take(round.send_bytes[i])});
+      if (round.receive_bytes[i] > 0) receive.push_back({other, round.receive[i].take(round.receive_bytes[i])});
+      result_.here.sent += round.send_bytes[i];
+      result_.here.received += round.receive_bytes[i];
+    }
+    round.transfer = world_.start(send, receive);
+    result_.here.peak_anon_bytes = std::max(result_.here.peak_anon_bytes, anonymous_memory());
+  }
+
+  /// How many bytes go to, and come from, each rank.
+  void measure(Round& round) const {
+    const auto ranks = static_cast<std::size_t>(world_.size());
+    round.send_bytes.assign(ranks, 0);
+    round.receive_bytes.assign(ranks, 0);
+    round.taken.assign(ranks, 0);
+    for_each_delivery(round, [&](const Task& task, const Delivery& delivery) {
+      if (!delivery.is_sent) return;
+      if (delivery.reader == rank_) round.send_bytes[static_cast<std::size_t>(task.writer)] += delivery.bytes;
+      if (task.writer == rank_) round.receive_bytes[static_cast<std::size_t>(delivery.reader)] += delivery.bytes;
+    });
+  }
+
+  template <class Use>
+  static void for_each_delivery(const Round& round, Use&& use) {
+    for (const Task& task : round.tasks)
+      for (const RecordPart& part : task.parts)
+        for (const Delivery& delivery : part.deliveries) use(task, delivery);
+  }
+
+  void read_to_send(Round& round) {
+    std::vector<std::size_t> filled(static_cast<std::size_t>(world_.size()), 0);
+    for (std::uint32_t t = 0; t < round.tasks.size(); ++t) {
+      const Task& task = round.tasks[t];
+      const auto to = static_cast<std::size_t>(task.writer);
+      for (std::uint32_t p = 0; p < task.parts.size(); ++p) {
+        const RecordPart& part = task.parts[p];
+        for (std::uint32_t d = 0; d < part.deliveries.size(); ++d) {
+          const Delivery& delivery = part.deliveries[d];
+          if (!delivery.is_sent || delivery.reader != rank_) continue;
+          const MutableBytes all = round.send[to].take(round.send_bytes[to]);
+          read(delivery, part, all.subspan(filled[to], delivery.bytes), {t, p, d, {}}, round);
+          filled[to] += delivery.bytes;
+        }
+      }
+    }
+  }
+
+  /// Where a delivery is read, its checksum becomes known.
+  void read(const Delivery& delivery, const RecordPart& part, MutableBytes out, Report report, Round& round) {
+    report.checksum = reader_.read_alone(*delivery.chunk, part.work->item_size(), delivery.piece, out);
+    result_.here.read += out.size();
+    if (!delivery.is_replica) round.reports.push_back(report);
+  }
+
+  /// Assembles and writes this rank's tasks, then tells and hears what every rank knows of the round.
+  void finish(Round& round) {
+    round.transfer->wait();
+    round.transfer.reset();
+    try {
+      if (round.error) std::rethrow_exception(round.error);
+      for (std::uint32_t t = 0; t < round.tasks.size(); ++t) {
+        if (round.tasks[t].writer == rank_) write_task(round, t);
+      }
+    } catch (...) {
+      round.error = std::current_exception();
+    }
+    agree(world_, round.error);
+    share_reports(round);
+    round.tasks.clear();
+  }
+
+  void write_task(Round& round, std::uint32_t t) {
+    const Task& task = round.tasks[t];
+    const MutableBytes tile = tile_.take(task.size);
+    for (std::uint32_t p = 0; p < task.parts.size(); ++p) {
+      const RecordPart& part = task.parts[p];
+      const zip::PlannedRecord& place = plan_.layout.records()[part.record];
+      const MutableBytes payload = tile.subspan(place.data + part.begin - task.start, part.size);
+      fill(round, t, p, payload);
+      const std::uint32_t crc = crc32(payload);
+      round.reports.push_back({t, p, kPart, {.seen = crc}});
+      if (!task.is_batch) continue;
+      const std::string header = plan_.layout.local_header(part.record, crc);
+      std::memcpy(tile.data() + (place.header - task.start), header.data(), header.size());
+    }
+    write(task.start, tile);
+  }
+
+  void write(std::uint64_t offset, Bytes bytes) {
+    sink_.write_at(offset, bytes);
+    result_.here.written += bytes.size();
+  }
+
+  void fill(Round& round, std::uint32_t t, std::uint32_t p, MutableBytes out) {
+    const RecordPart& part = round.tasks[t].parts[p];
+    if (part.work->text() != nullptr) {
+      if (!out.empty()) std::memcpy(out.data(), part.work->text()->data() + part.begin, out.size());
+      return;
+    }
+    const std::uint64_t first = part.begin / part.work->item_size();
+    MutableBytes copy;  // the last delivery that is no replica, dense
+    for (std::uint32_t d = 0; d < part.deliveries.size(); ++d) {
+      const Delivery& delivery = part.deliveries[d];
+      const std::uint32_t item_size = part.work->item_size();
+      const auto place = single_run(delivery.chunk->box, delivery.piece);
+      const bool goes_there = place && !delivery.is_replica;
+      const MutableBytes there =
+          goes_there ? out.subspan((*place - first) * item_size, delivery.bytes) : MutableBytes();
+      const MutableBytes bytes = bytes_of(round, {t, p, d, {}}, there);
+      if (delivery.is_replica) {
+        compare(copy, bytes, delivery);
+        continue;
+      }
+      copy = bytes;
+      if (goes_there)
+        copy_to(there, bytes);
+      else
+        scatter(delivery, bytes, item_size, first, out);
+    }
+  }
+
+  /// A delivery's bytes: as they were received, or read here, into `there` when that is not empty.
+  MutableBytes bytes_of(Round& round, const Report& which, MutableBytes there) {
+    const RecordPart& part = round.tasks[which.task].parts[which.part];
+    const Delivery& delivery = part.deliveries[which.delivery];
+    if (delivery.is_sent) {
+      const auto from = static_cast<std::size_t>(delivery.reader);
+      const MutableBytes all = round.receive[from].take(round.receive_bytes[from]);
+      const std::size_t at = round.taken[from];
+      round.taken[from] += delivery.bytes;
+      return all.subspan(at, delivery.bytes);
+    }
+    if (there.empty()) there = (delivery.is_replica ? replica_ : piece_).take(delivery.bytes);
+    read(delivery, part, there, which, round);
+    return there;
+  }
+
+  static void copy_to(MutableBytes there, MutableBytes bytes) {
+    if (there.data() != bytes.data()) std::memcpy(there.data(), bytes.data(), bytes.size());
+  }
+
+  static void scatter(const Delivery& delivery, MutableBytes bytes, std::uint32_t item_size, std::uint64_t first,
+                      MutableBytes out) {
+    for_each_run(delivery.chunk->box, delivery.piece, [&](const Run& run) {
+      std::memcpy(out.data() + (run.to - first) * item_size, bytes.data() + run.from * item_size,
+                  run.count * item_size);
+    });
+  }
+
+  void compare(Bytes bytes, Bytes replica, const Delivery& delivery) const {
+    if (std::ranges::equal(bytes, replica)) return;
+    throw reader_.differing_replica(*delivery.chunk);
+  }
+
+  /// All ranks learn the checksums of parts; the first compares those of chunks and completes records.
+  void share_reports(Round& round) {
+    const auto all = gather_texts(
+        world_, {reinterpret_cast<const char*>(round.reports.data()), round.reports.size() * sizeof(Report)});
+    agree(world_, [&] {
+      if (rank_ != 0) return;
+      for (const std::string& text : all) {
+        std::vector<Report> reports(text.size() / sizeof(Report));
+        if (!text.empty()) std::memcpy(reports.data(), text.data(), text.size());
+        for (const Report& report : reports) take(round, report);
+      }
+      if (options_.progress) options_.progress(done_, plan_.layout.file_size());
+    });
+  }
+
+  void take(const Round& round, const Report& report) {
+    const Task& task = round.tasks.at(report.task);
+    const RecordPart& part = task.parts.at(report.part);
+    if (report.delivery != kPart) {
+      const Delivery& delivery = part.deliveries.at(report.delivery);
+      return reader_.gather(*delivery.chunk, delivery.piece.first * part.work->item_size(), delivery.bytes,
+                            report.checksum);
+    }
+    done_ += part.size;
+    if (part.size > 0 && !part.work->crc().add(part.begin, part.size, report.checksum.seen)) return;
+    crcs_[part.record] = part.work->crc().value();
+    if (task.is_batch) return;  // its header was written with it
+    const zip::PlannedRecord& place = plan_.layout.records()[part.record];
+    write(place.header, as_bytes(plan_.layout.local_header(part.record, crcs_[part.record])));
+  }
+
+  const TorchFilePlan& plan_;
+  PositionalSink& sink_;
+  Communicator& world_;
+  const RankExecutorOptions& options_;
+  int rank_;
+  RoundSequence rounds_;
+  ReadCounters counters_;
+  ChunkReader reader_;
+  std::vector<std::uint32_t> crcs_;
+  Round slots_[2];
+  Buffer tile_, piece_, replica_;
+  RankCounts result_;
+  std::uint64_t done_ = 0;
+};
+
+}  // namespace
+
+RankCounts write_torch_file(const Checkpoint::Data& checkpoint, const TorchFilePlan& plan, PositionalSink& sink,
+                            Communicator& world, const RankExecutorOptions& options) {
+  return RankExecutor(checkpoint, plan, sink, world, options).run();
+}
+
+}  // namespace fsdpckpt
