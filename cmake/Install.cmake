@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(layers GLOBAL PROPERTY FSDPCKPT_LAYERS)
-list(REMOVE_ITEM layers fsdpckpt_cli fsdpckpt_report)
+list(REMOVE_ITEM layers fsdpckpt_cli fsdpckpt_report fsdpckpt_torch)
 set(objects)
 set(libraries)
 foreach(layer IN LISTS layers)
@@ -28,6 +28,9 @@ target_include_directories(fsdpckpt_library INTERFACE
 if(TARGET fsdpckpt)
   install(TARGETS fsdpckpt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET fsdpckpt-rank)
+  install(TARGETS fsdpckpt-rank RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/fsdpckpt)
+endif()
 install(TARGETS fsdpckpt_library EXPORT fsdpckptTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/fsdpckpt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
@@ -39,6 +42,6 @@ install(FILES ${PROJECT_BINARY_DIR}/fsdpckptConfig.cmake ${PROJECT_BINARY_DIR}/f
   DESTINATION ${package_folder})
 install(EXPORT fsdpckptTargets NAMESPACE fsdpckpt:: DESTINATION ${package_folder})
 
-install(FILES man/fsdpckpt.1 man/fsdpckpt-consolidate.1 man/fsdpckpt-inspect.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES man/fsdpckpt.1 man/fsdpckpt-consolidate.1 man/fsdpckpt-inspect.1 man/fsdpckpt-verify.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES man/fsdpckpt-formats.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 install(DIRECTORY man/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/fsdpckpt OPTIONAL)

@@ -21,6 +21,8 @@ constexpr std::array<std::pair<std::string_view, ObjectPolicy>, 4> kPolicies = {
                                                                                  {"safe", ObjectPolicy::safe},
                                                                                  {"all", ObjectPolicy::all},
                                                                                  {"drop", ObjectPolicy::drop}}};
+constexpr std::array<std::pair<std::string_view, ExchangeMode>, 2> kExchange = {
+    {{"auto", ExchangeMode::automatic}, {"always", ExchangeMode::always}}};
 constexpr std::array<std::pair<std::string_view, ShowPart>, 5> kShow = {{{"entries", ShowPart::entries},
                                                                          {"chunks", ShowPart::chunks},
                                                                          {"objects", ShowPart::objects},
@@ -32,6 +34,9 @@ constexpr std::array<std::pair<std::string_view, SortBy>, 5> kSort = {{{"name", 
                                                                        {"shape", SortBy::shape},
                                                                        {"chunks", SortBy::chunks}}};
 
+constexpr unsigned kMostRanks = 1024;
+constexpr unsigned kLargestWorld = 65536;
+
 /// Two options that exclude each other.
 struct Exclusion {
   std::string_view command, a, b;
@@ -41,7 +46,7 @@ struct Exclusion {
 constexpr std::string_view kStdoutTarget = "DST '-'";
 
 // Judged before a file is opened; one test a row.
-constexpr std::array<Exclusion, 9> kExclusions = {{
+constexpr std::array<Exclusion, 10> kExclusions = {{
     {"", "--quiet", "--verbose"},
     {"inspect", "--keys", "--json"},
     {"inspect", "--keys", "--show"},
@@ -51,6 +56,7 @@ constexpr std::array<Exclusion, 9> kExclusions = {{
     {"consolidate", kStdoutTarget, "--json"},
     {"consolidate", kStdoutTarget, "--verify"},
     {"consolidate", kStdoutTarget, "--force"},
+    {"consolidate", kStdoutTarget, "--ranks"},
 }};
 
 /// Everything CLI11 fills in.
@@ -60,7 +66,8 @@ struct Parsed {
   ConsolidateCommand consolidate;
   InspectCommand inspect;
   std::string color = "auto", progress = "auto", objects = "keep", sort;
-  std::string output, threads, memory_limit;
+  VerifyCommand verify;
+  std::string output, threads, memory_limit, ranks, timeout, world_size, exchange = "auto";
   std::vector<std::string> show;
   bool no_fsync = false, no_checksum = false;
 };
@@ -74,6 +81,7 @@ class Parser {
     add_globals();
     add_consolidate();
     add_inspect();
+    add_verify();
     app_.add_subcommand("help")->add_option("COMMAND", parsed_.help_command);
   }
 
@@ -94,6 +102,8 @@ class Parser {
     finish_globals();
     if (line_.command == "inspect")
       finish_inspect();
+    else if (line_.command == "verify")
+      finish_verify();
     else
       finish_consolidate();
   }
@@ -140,6 +150,9 @@ class Parser {
     sub->add_option("--files-in", parsed_.consolidate.files_in)->take_all()->expected(1);
     sub->add_option("--objects", parsed_.objects);
     sub->add_flag("--keep-device", options.keep_device);
+    sub->add_option("--ranks", parsed_.ranks);
+    sub->add_option("--timeout", parsed_.timeout);
+    sub->add_option("--exchange", parsed_.exchange);
     sub->add_option("-j,--threads", parsed_.threads);
     sub->add_option("--memory-limit", parsed_.memory_limit);
     sub->add_flag("-n,--dry-run", options.dry_run);
@@ -162,6 +175,16 @@ class Parser {
     sub->add_option("--sort", parsed_.sort);
     sub->add_option("-k,--key", inspect.keep)->take_all()->expected(1);
     sub->add_option("-x,--exclude", inspect.exclude)->take_all()->expected(1);
+    restrict_values(*sub);
+  }
+
+  void add_verify() {
+    CLI::App* sub = app_.add_subcommand("verify");
+    sub->add_option("SRC", parsed_.verify.source);
+    sub->add_option("--world-size", parsed_.world_size);
+    sub->add_option("--ranks", parsed_.ranks);
+    sub->add_option("--timeout", parsed_.timeout);
+    sub->add_option("--files-in", parsed_.verify.files_in)->take_all()->expected(1);
     restrict_values(*sub);
   }
 
@@ -244,8 +267,31 @@ class Parser {
       command.options.threads = parse_threads(threads->text, threads->from);
     if (const auto limit = value_of(parsed_.memory_limit, "--memory-limit", "FSDPCKPT_MEMORY_LIMIT"))
       command.options.memory_limit = parse_size(limit->text, limit->from);
+    command.options.exchange = choose(kExchange, parsed_.exchange, "--exchange");
+    finish_ranks(command.ranks);
     command.options.sync = !parsed_.no_fsync;
     command.options.check_crc = !parsed_.no_checksum;
+    line_.run = command;
+  }
+
+  void finish_ranks(RankOptions& ranks) const {
+    if (is_given("--ranks")) ranks.count = static_cast<int>(parse_count(parsed_.ranks, "--ranks", kMostRanks));
+    if (const auto timeout = value_of(parsed_.timeout, "--timeout", "FSDPCKPT_TIMEOUT"))
+      ranks.timeout = parse_duration(timeout->text, timeout->from);
+  }
+
+  void finish_verify() {
+    VerifyCommand& command = parsed_.verify;
+    check_source(command.source);
+    check_files_in(command.files_in);
+    if (!is_given("--world-size"))
+      throw Error(ErrorKind::usage, "no --world-size was given: how many FSDP ranks are to load it", {},
+                  cat("fsdpckpt verify ", shell_word(command.source), " --world-size 8"));
+    command.world_size = static_cast<int>(parse_count(parsed_.world_size, "--world-size", kLargestWorld));
+    finish_ranks(command.ranks);
+    if (command.ranks.count > command.world_size)
+      throw Error(ErrorKind::usage,
+                  cat("--ranks is ", command.ranks.count, ", more than --world-size ", command.world_size));
     line_.run = command;
   }
 

@@ -4,6 +4,7 @@
 
 #include <fsdpckpt/convert.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -29,11 +30,25 @@ struct GlobalOptions {
 /// DST for a file that is written to stdout, front to back.
 inline constexpr std::string_view kStandardOutput = "-";
 
+/// How many ranks do the work, and how long they wait for each other.
+struct RankOptions {
+  int count = 0;  ///< 0: what the launcher says, or this process alone
+  std::chrono::milliseconds timeout{300'000};
+};
+
 struct ConsolidateCommand {
   std::string source;
   std::vector<std::string> files_in;
   std::string target;
   ConsolidateOptions options;
+  RankOptions ranks;
+};
+
+struct VerifyCommand {
+  std::string source;
+  std::vector<std::string> files_in;
+  int world_size = 0;
+  RankOptions ranks;
 };
 
 enum class ShowPart : std::uint8_t { entries, chunks, objects, files, tree };
@@ -57,8 +72,8 @@ struct PrintCommand {
 
 struct CommandLine {
   GlobalOptions global;
-  std::string command;  ///< "consolidate", "inspect"; known even when parsing failed, for the JSON document
-  std::variant<PrintCommand, ConsolidateCommand, InspectCommand> run;
+  std::string command;  ///< "consolidate", "inspect", "verify"; known even when parsing failed, for the JSON document
+  std::variant<PrintCommand, ConsolidateCommand, InspectCommand, VerifyCommand> run;
 };
 
 /// Throws Error(usage). `line.global` and `line.command` are set as far as they were understood, also then.

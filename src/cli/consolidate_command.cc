@@ -6,10 +6,23 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "dist/world_files.h"
+#include "formats/open_shared.h"
 #include "report/consolidate_report.h"
 #include "report/progress.h"
 
 namespace fsdpckpt {
+namespace {
+
+void print(const GlobalOptions& global, const ConsolidateReport& report, bool dry_run) {
+  print_notes(global, report.notes);
+  if (global.json)
+    print_json(consolidate_json(report, dry_run));
+  else if (!global.quiet)
+    print_answer(consolidate_text(report, dry_run));
+}
+
+}  // namespace
 
 int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& command) {
   Checkpoint checkpoint = open_checkpoint(command.source, command.files_in);
@@ -29,12 +42,28 @@ int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& comma
     report = to_stdout ? consolidate_to_stream(checkpoint, STDOUT_FILENO, options)
                        : consolidate(checkpoint, command.target, options);
   }
-  print_notes(global, report.notes);
-  if (to_stdout) return kExitDone;
-  if (global.json)
-    print_json(consolidate_json(report, options.dry_run));
-  else if (!global.quiet)
-    print_answer(consolidate_text(report, options.dry_run));
+  if (to_stdout)
+    print_notes(global, report.notes);
+  else
+    print(global, report, options.dry_run);
+  return kExitDone;
+}
+
+int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& command, Communicator& world,
+                    const WorldEvents& events) {
+  const bool is_first = world.rank() == 0;
+  WorldFiles shared(world);
+  events.stage("plan");
+  Checkpoint checkpoint = open_shared(command.source, command.files_in, shared);
+  ConsolidateOptions options = command.options;
+  options.stop = &install_signal_handlers();
+  ConsolidateReport report;
+  {
+    Progress progress(is_first && wants_progress(global));
+    options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+    report = consolidate(checkpoint, command.target, options, world, events);
+  }
+  if (is_first) print(global, report, options.dry_run);
   return kExitDone;
 }
 

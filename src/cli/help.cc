@@ -12,6 +12,7 @@ constexpr std::string_view kMainHelp =
     "commands\n"
     "  inspect     SRC        what is in it: entries, shapes, dtypes, sizes, chunks, objects\n"
     "  consolidate SRC [DST]  one torch file from a sharded checkpoint; DST defaults to SRC.pt\n"
+    "  verify      SRC        does it survive FSDP's collectives at --world-size N, bit for bit\n"
     "  help        [COMMAND]\n"
     "\n"
     "options\n"
@@ -40,6 +41,7 @@ constexpr std::string_view kConsolidateHelp =
     "run\n"
     "  -o, --output DST       the same as the positional\n"
     "  --files-in DIR         files of SRC also lie there; repeatable\n"
+    "  --ranks N              N processes     --timeout 300s      --exchange auto|always\n"
     "  -f, --force            replace DST            -n, --dry-run           check and print only\n"
     "  -j, --threads N        I/O threads            --memory-limit SIZE     for buffers\n"
     "  --verify               read DST back and compare before it gets its name\n"
@@ -73,11 +75,31 @@ constexpr std::string_view kInspectHelp =
     "\n"
     "man fsdpckpt-inspect\n";
 
+constexpr std::string_view kVerifyHelp =
+    "usage: fsdpckpt verify SRC --world-size N [options]\n"
+    "Does every parameter of a sharded checkpoint come back bit for bit at world size N? N FSDP ranks\n"
+    "take their shards as fully_shard() does, gather them in flat buckets and scatter them again.\n"
+    "\n"
+    "  --world-size N         FSDP ranks; each process carries several\n"
+    "  --ranks N              processes (default: one a core)\n"
+    "  --timeout TIME         how long they wait for each other (default: 300s)\n"
+    "  --files-in DIR         files of SRC also lie there; repeatable\n"
+    "\n"
+    "exit code 0: all came back; 1: some did not, and are named\n"
+    "\n"
+    "examples\n"
+    "  fsdpckpt verify ck --world-size 16\n"
+    "  fsdpckpt verify ck --world-size 64 --ranks 4\n"
+    "  fsdpckpt --json verify ck --world-size 8\n"
+    "\n"
+    "man fsdpckpt-verify\n";
+
 }  // namespace
 
 std::string_view help_text(std::string_view command) {
   if (command == "consolidate") return kConsolidateHelp;
   if (command == "inspect") return kInspectHelp;
+  if (command == "verify") return kVerifyHelp;
   return kMainHelp;
 }
 

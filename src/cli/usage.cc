@@ -13,7 +13,7 @@
 namespace fsdpckpt {
 namespace {
 
-constexpr std::array<std::string_view, 3> kCommands = {"consolidate", "inspect", "help"};
+constexpr std::array<std::string_view, 4> kCommands = {"consolidate", "inspect", "verify", "help"};
 constexpr unsigned kMostThreads = 1024;
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -59,14 +59,28 @@ void throw_no_choice(std::string_view text, std::string_view what, const std::ve
               near.empty() ? "" : cat(what.starts_with('-') ? cat(what, " ") : "", near));
 }
 
-unsigned parse_threads(std::string_view text, std::string_view what) {
-  unsigned threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
-    throw Error(ErrorKind::usage,
-                cat(what, " is ", quote(text), ": a number from 1 to ", kMostThreads, " was expected"));
-  }
-  return threads;
+unsigned parse_count(std::string_view text, std::string_view what, unsigned most) {
+  unsigned count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size() || count < 1 || count > most)
+    throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": a number from 1 to ", most, " was expected"));
+  return count;
+}
+
+unsigned parse_threads(std::string_view text, std::string_view what) { return parse_count(text, what, kMostThreads); }
+
+std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kUnits = {
+      {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60'000}, {"h", 3'600'000}}};
+  constexpr std::int64_t kLongest = 7LL * 24 * 3'600'000;
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  const auto* known = std::ranges::find(kUnits, unit, &std::pair<std::string_view, std::int64_t>::first);
+  if (error == std::errc{} && known != kUnits.end() && number > 0 && number <= kLongest / known->second)
+    return std::chrono::milliseconds(number * known->second);
+  throw Error(ErrorKind::usage, cat(what, " is ", quote(text), ": a time such as 300, 90s, 5m or 500ms was expected"));
 }
 
 std::string help_command(std::string_view command) {

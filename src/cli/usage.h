@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -29,6 +30,12 @@ T choose(const std::array<std::pair<std::string_view, T>, N>& choices, std::stri
   }
   throw_no_choice(text, what, words);
 }
+
+/// A number from 1 to `most`; throws Error(usage).
+unsigned parse_count(std::string_view text, std::string_view what, unsigned most);
+
+/// "300" and "300s" are seconds, "5m", "2h", "500ms"; at most a week. Throws Error(usage).
+std::chrono::milliseconds parse_duration(std::string_view text, std::string_view what);
 
 /// A number of threads; throws Error(usage).
 unsigned parse_threads(std::string_view text, std::string_view what);

@@ -15,6 +15,25 @@ std::string decimals(double value, int digits) {
   return buffer.data();
 }
 
+nlohmann::ordered_json world_json(const ConsolidateReport& report) {
+  nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
+  for (const RankShare& share : report.ranks) {
+    ranks.push_back({{"host", json_text(share.host)},
+                     {"pid", share.pid},
+                     {"read_bytes", share.read},
+                     {"sent_bytes", share.sent},
+                     {"received_bytes", share.received},
+                     {"written_bytes", share.written},
+                     {"peak_anon_bytes", share.peak_anon_bytes}});
+  }
+  return {{"backend", report.backend},
+          {"collective_bytes",
+           {{"broadcast", report.moved_by_broadcast},
+            {"all_gather", report.moved_by_all_gather},
+            {"send_recv", report.moved_by_send}}},
+          {"ranks", ranks}};
+}
+
 }  // namespace
 
 std::string consolidate_text(const ConsolidateReport& report, bool dry_run) {
@@ -40,6 +59,7 @@ nlohmann::ordered_json consolidate_json(const ConsolidateReport& report, bool dr
                {"replicas_compared", report.replicas_compared},
                {"seconds", report.seconds},
                {"notes", report.notes}});
+  if (!report.ranks.empty()) json["world"] = world_json(report);
   return json;
 }
 

@@ -12,6 +12,7 @@ std::string error_text(const Error& error) {
   const auto add = [&](const std::string& part) { in += (in.empty() ? "" : ", ") + part; };
   if (where.offset) add(cat("byte offset ", *where.offset));
   if (!where.entry.empty()) add(cat("entry ", quote(where.entry), where.box.empty() ? "" : " ", where.box));
+  if (!where.rank_text.empty()) add(escape(where.rank_text));
   std::string text = cat("fsdpckpt: error: ", error.what(), "\n");
   if (!in.empty()) text += cat("  in:  ", in, "\n");
   if (!error.hint().empty()) text += cat("  try: ", error.hint(), "\n");
@@ -26,6 +27,7 @@ nlohmann::ordered_json error_json(const Error& error) {
   if (where.offset) json["offset"] = *where.offset;
   if (!where.entry.empty()) json["entry"] = json_text(where.entry);
   if (!where.box.empty()) json["box"] = where.box;
+  if (where.rank) json["rank"] = *where.rank;
   if (!error.hint().empty()) json["hint"] = json_text(error.hint());
   return json;
 }

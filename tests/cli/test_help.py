@@ -4,7 +4,7 @@ import unittest
 
 import harness
 
-COMMANDS = ("inspect", "consolidate")
+COMMANDS = ("inspect", "consolidate", "verify")
 SILENT = {"--output_file"}  # other programs' spellings: taken, not shown
 
 

@@ -133,6 +133,7 @@ class Exclusions(harness.CliTest):
         ("DST '-'", "--json"): ["consolidate", "nothing", "-", "--json"],
         ("DST '-'", "--verify"): ["consolidate", "nothing", "-o", "-", "--verify"],
         ("DST '-'", "--force"): ["consolidate", "nothing", "-", "--force"],
+        ("DST '-'", "--ranks"): ["consolidate", "nothing", "-", "--ranks", "2"],
     }
 
     def test_every_row(self):
