@@ -12,6 +12,9 @@ BUILD_PACKAGES=(
   python3 python3-jsonschema unzip
 )
 
+# What the rank program needs besides; not every distribution has them.
+RANK_PACKAGES=(libtorch-dev libgloo-dev)
+
 die() {
   printf '%s: error: %s\n' "${0##*/}" "$*" >&2
   exit 1
@@ -79,6 +82,15 @@ available_packages() {
       printf '%s\n' "$name"
     fi
   done
+}
+
+# Installs what builds and, where there is such, what the rank program needs.
+install_build_packages() {
+  install_missing "${BUILD_PACKAGES[@]}" "$@"
+  local rank
+  mapfile -t rank < <(missing_packages "${RANK_PACKAGES[@]}")
+  [[ ${#rank[@]} == 0 ]] || mapfile -t rank < <(available_packages "${rank[@]}")
+  [[ ${#rank[@]} == 0 ]] || install_missing "${rank[@]}"
 }
 
 # Configures (a second when nothing changed) and builds one preset.
