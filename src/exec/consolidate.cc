@@ -18,13 +18,17 @@ namespace {
 
 constexpr std::uint64_t kDefaultMemory = 64ULL << 20;
 constexpr std::uint64_t kSmallestTile = 256 << 10;
-constexpr std::uint64_t kBestTile = 512 << 10;  // measured: a thread's tiles stay in the second-level cache
+// Measured: the smaller keeps a thread's tiles in the second-level cache; with the larger, threads wait for each other
+// less often, which a long run feels.
+constexpr std::uint64_t kBestTile = 512 << 10;
+constexpr std::uint64_t kBestTileOfLarge = 1 << 20;
+constexpr std::uint64_t kLarge = 1ULL << 30;
 constexpr std::uint64_t kBuffersPerThread =
     4;                                     // tile, piece, small item or replica, what a strided piece is gathered of
-constexpr std::uint64_t kMostWaiting = 2;  // measured: further tiles that wait for their turn, where memory allows
+constexpr std::uint64_t kMostWaiting = 7;  // measured: further tiles that wait for their turn, where memory allows
 constexpr std::uint64_t kMostGathered = 8 << 20;
 
-ExecutorOptions executor_options(const ConsolidateOptions& options) {
+ExecutorOptions executor_options(const ConsolidateOptions& options, std::uint64_t file_bytes) {
   const std::uint64_t memory = options.memory_limit == 0 ? kDefaultMemory : options.memory_limit;
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   ExecutorOptions result{.threads = options.threads == 0 ? cores : options.threads,
@@ -34,7 +38,8 @@ ExecutorOptions executor_options(const ConsolidateOptions& options) {
   const std::uint64_t most = std::max<std::uint64_t>(1, memory / (kBuffersPerThread * kSmallestTile));
   result.threads = static_cast<unsigned>(std::min<std::uint64_t>(result.threads, most));
   const std::uint64_t each = memory / result.threads;
-  result.tile_bytes = std::clamp(each / kBuffersPerThread / 4096 * 4096, kSmallestTile, kBestTile);
+  result.tile_bytes = std::clamp(each / kBuffersPerThread / 4096 * 4096, kSmallestTile,
+                                 file_bytes < kLarge ? kBestTile : kBestTileOfLarge);
   std::uint64_t left = each - std::min(each, kBuffersPerThread * result.tile_bytes);
   const std::uint64_t waiting = std::min(left / result.tile_bytes, kMostWaiting);
   result.buffers = 1 + waiting;
@@ -46,7 +51,7 @@ ExecutorOptions executor_options(const ConsolidateOptions& options) {
 void write(const Checkpoint::Data& data, const TorchFilePlan& plan, const ConsolidateOptions& options,
            FileSystem& files, ConsolidateReport& report) {
   const Stopwatch watch;
-  const ExecutorOptions executor = executor_options(options);
+  const ExecutorOptions executor = executor_options(options, report.file_bytes);
   log_info(cat("copy: ", executor.threads, " threads, tiles of ", executor.tile_bytes, " bytes"));
   AtomicFile file(report.target, report.file_bytes, {.replace = options.replace, .sync = options.sync}, files);
   if (options.verify) {
@@ -88,7 +93,7 @@ ConsolidateReport consolidate(Checkpoint& checkpoint, const std::string& target,
 ConsolidateReport consolidate_to_stream(Checkpoint& checkpoint, int descriptor, const ConsolidateOptions& options) {
   const Stopwatch watch;
   ConsolidateReport report{.target = "stream"};
-  ExecutorOptions executor = executor_options(options);
+  ExecutorOptions executor = executor_options(options, 0);
   executor.threads = 1;
   executor.in_order = true;
   DescriptorSink stream(descriptor, report.target);

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <span>
 
 #include "base/text.h"
 #include "dist/agreement.h"
 #include "exec/anonymous_memory.h"
 #include "exec/chunk_reader.h"
+#include "exec/parcels.h"
 #include "exec/stop.h"
 #include "io/crc32.h"
 
@@ -28,9 +28,7 @@ constexpr std::uint32_t kPart = UINT32_MAX;
 /// A round on its way: its tasks, its parcels, what this rank has to tell of it.
 struct Round {
   std::vector<Task> tasks;
-  std::vector<Buffer> send, receive;                   ///< by rank
-  std::vector<std::size_t> send_bytes, receive_bytes;  ///< likewise
-  std::vector<std::size_t> taken;                      ///< of what was received
+  Parcels send, receive;
   std::unique_ptr<Transfer> transfer;
   std::vector<Report> reports;
   std::exception_ptr error;
@@ -49,8 +47,8 @@ class RankExecutor {
         reader_(*checkpoint.file_set, options.read, counters_),
         crcs_(plan.records.size()) {
     for (Round& round : slots_) {
-      round.send.resize(static_cast<std::size_t>(world.size()));
-      round.receive.resize(static_cast<std::size_t>(world.size()));
+      round.send = Parcels(static_cast<std::size_t>(world.size()));
+      round.receive = Parcels(static_cast<std::size_t>(world.size()));
     }
   }
 
@@ -68,6 +66,7 @@ class RankExecutor {
       before = &round;
     }
     agree(world_, [&] {
+      if (deferred_) std::rethrow_exception(deferred_);
       if (rank_ == 0) write(plan_.layout.directory_offset(), as_bytes(plan_.layout.directory(crcs_)));
     });
     result_.counts = {counters_.chunks, counters_.chunks_unchecked, counters_.replicas};
@@ -86,28 +85,20 @@ class RankExecutor {
     } catch (...) {
       round.error = std::current_exception();
     }
-    std::vector<Parcel> send, receive;
-    for (int other = 0; other < world_.size(); ++other) {
-      const auto i = static_cast<std::size_t>(other);
-      if (round.send_bytes[i] > 0) send.push_back({other, round.send[i].take(round.send_bytes[i])});
-      if (round.receive_bytes[i] > 0) receive.push_back({other, round.receive[i].take(round.receive_bytes[i])});
-      result_.here.sent += round.send_bytes[i];
-      result_.here.received += round.receive_bytes[i];
-    }
-    round.transfer = world_.start(send, receive);
+    result_.here.sent += round.send.total();
+    result_.here.received += round.receive.total();
+    round.transfer = world_.start(round.send.all(), round.receive.all());
     result_.here.peak_anon_bytes = std::max(result_.here.peak_anon_bytes, anonymous_memory());
   }
 
   /// How many bytes go to, and come from, each rank.
   void measure(Round& round) const {
-    const auto ranks = static_cast<std::size_t>(world_.size());
-    round.send_bytes.assign(ranks, 0);
-    round.receive_bytes.assign(ranks, 0);
-    round.taken.assign(ranks, 0);
+    round.send.clear();
+    round.receive.clear();
     for_each_delivery(round, [&](const Task& task, const Delivery& delivery) {
       if (!delivery.is_sent) return;
-      if (delivery.reader == rank_) round.send_bytes[static_cast<std::size_t>(task.writer)] += delivery.bytes;
-      if (task.writer == rank_) round.receive_bytes[static_cast<std::size_t>(delivery.reader)] += delivery.bytes;
+      if (delivery.reader == rank_) round.send.plan(task.writer, delivery.bytes);
+      if (task.writer == rank_) round.receive.plan(delivery.reader, delivery.bytes);
     });
   }
 
@@ -119,18 +110,14 @@ class RankExecutor {
   }
 
   void read_to_send(Round& round) {
-    std::vector<std::size_t> filled(static_cast<std::size_t>(world_.size()), 0);
     for (std::uint32_t t = 0; t < round.tasks.size(); ++t) {
       const Task& task = round.tasks[t];
-      const auto to = static_cast<std::size_t>(task.writer);
       for (std::uint32_t p = 0; p < task.parts.size(); ++p) {
         const RecordPart& part = task.parts[p];
         for (std::uint32_t d = 0; d < part.deliveries.size(); ++d) {
           const Delivery& delivery = part.deliveries[d];
           if (!delivery.is_sent || delivery.reader != rank_) continue;
-          const MutableBytes all = round.send[to].take(round.send_bytes[to]);
-          read(delivery, part, all.subspan(filled[to], delivery.bytes), {t, p, d, {}}, round);
-          filled[to] += delivery.bytes;
+          read(delivery, part, round.send.next(task.writer, delivery.bytes), {t, p, d, {}}, round);
         }
       }
     }
@@ -155,7 +142,6 @@ class RankExecutor {
     } catch (...) {
       round.error = std::current_exception();
     }
-    agree(world_, round.error);
     share_reports(round);
     round.tasks.clear();
   }
@@ -214,13 +200,7 @@ class RankExecutor {
   MutableBytes bytes_of(Round& round, const Report& which, MutableBytes there) {
     const RecordPart& part = round.tasks[which.task].parts[which.part];
     const Delivery& delivery = part.deliveries[which.delivery];
-    if (delivery.is_sent) {
-      const auto from = static_cast<std::size_t>(delivery.reader);
-      const MutableBytes all = round.receive[from].take(round.receive_bytes[from]);
-      const std::size_t at = round.taken[from];
-      round.taken[from] += delivery.bytes;
-      return all.subspan(at, delivery.bytes);
-    }
+    if (delivery.is_sent) return round.receive.next(delivery.reader, delivery.bytes);
     if (there.empty()) there = (delivery.is_replica ? replica_ : piece_).take(delivery.bytes);
     read(delivery, part, there, which, round);
     return there;
@@ -243,19 +223,51 @@ class RankExecutor {
     throw reader_.differing_replica(*delivery.chunk);
   }
 
-  /// All ranks learn the checksums of parts; the first compares those of chunks and completes records.
+  /// One collective tells all ranks whether all went well, and the first rank every checksum. How many there can be,
+  /// all know from the tasks.
   void share_reports(Round& round) {
-    const auto all = gather_texts(
-        world_, {reinterpret_cast<const char*>(round.reports.data()), round.reports.size() * sizeof(Report)});
-    agree(world_, [&] {
-      if (rank_ != 0) return;
-      for (const std::string& text : all) {
-        std::vector<Report> reports(text.size() / sizeof(Report));
-        if (!text.empty()) std::memcpy(reports.data(), text.data(), text.size());
-        for (const Report& report : reports) take(round, report);
-      }
-      if (options_.progress) options_.progress(done_, plan_.layout.file_size());
+    if (deferred_ && !round.error) round.error = deferred_;
+    struct Head {
+      std::uint64_t has_failed, reports;
+    };
+    const std::size_t each = sizeof(Head) + most_reports(round) * sizeof(Report);
+    std::vector<std::byte> mine(each), all(each * static_cast<std::size_t>(world_.size()));
+    const Head head{.has_failed = round.error ? 1U : 0U, .reports = round.reports.size()};
+    std::memcpy(mine.data(), &head, sizeof head);
+    if (head.reports > 0) std::memcpy(mine.data() + sizeof head, round.reports.data(), head.reports * sizeof(Report));
+    world_.all_gather(mine, all);
+    bool is_well = true;
+    for (std::size_t at = 0; at < all.size(); at += each) {
+      Head theirs{};
+      std::memcpy(&theirs, all.data() + at, sizeof theirs);
+      is_well = is_well && theirs.has_failed == 0;
+      if (rank_ == 0 && is_well)
+        take_all(round, Bytes(all).subspan(at + sizeof theirs, theirs.reports * sizeof(Report)));
+    }
+    if (!is_well) agree(world_, round.error);
+    if (rank_ == 0 && options_.progress) options_.progress(done_, plan_.layout.file_size());
+  }
+
+  [[nodiscard]] std::size_t most_reports(const Round& round) const {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(world_.size()), 0);
+    for (const Task& task : round.tasks) counts[static_cast<std::size_t>(task.writer)] += task.parts.size();
+    for_each_delivery(round, [&](const Task&, const Delivery& delivery) {
+      if (!delivery.is_replica) ++counts[static_cast<std::size_t>(delivery.reader)];
     });
+    return std::ranges::max(counts);
+  }
+
+  /// What the first rank finds wrong it tells with the next round, or at the end.
+  void take_all(const Round& round, Bytes bytes) {
+    try {
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof(Report)) {
+        Report report{};
+        std::memcpy(&report, bytes.data() + at, sizeof report);
+        take(round, report);
+      }
+    } catch (...) {
+      if (!deferred_) deferred_ = std::current_exception();
+    }
   }
 
   void take(const Round& round, const Report& report) {
@@ -287,6 +299,7 @@ class RankExecutor {
   Buffer tile_, piece_, replica_;
   RankCounts result_;
   std::uint64_t done_ = 0;
+  std::exception_ptr deferred_;
 };
 
 }  // namespace
