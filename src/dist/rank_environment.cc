@@ -231,7 +231,8 @@ RankEnvironment read_world(const GetVariable& get, const Launcher& from) {
   const Range ranks{0, size - 1, cat("a number from 0 to ", names.size, " - 1")};
   world.rank = static_cast<int>(required_number(get, names.rank, names.size, ranks));
   if (size == 1 && from.launcher != RankLauncher::own) return {};
-  world.local_rank = static_cast<int>(required_number(get, names.local_rank, names.rank, ranks));
+  if (is_set(get, names.local_rank))  // some that start one rank a host leave it out
+    world.local_rank = static_cast<int>(required_number(get, names.local_rank, names.rank, ranks));
   from.complete(get, names, world);
   return world;
 }

@@ -305,28 +305,29 @@ TEST(RankEnvironment, AMissingPartnerIsAUsageErrorThatNamesBoth) {
   };
   for (const Case& c : std::vector<Case>{{kOwn, "FSDPCKPT_RANK", "FSDPCKPT_WORLD_SIZE"},
                                          {kOwn, "FSDPCKPT_WORLD_SIZE", "FSDPCKPT_RANK"},
-                                         {kOwn, "FSDPCKPT_LOCAL_RANK", "FSDPCKPT_RANK"},
                                          {kOwn, "FSDPCKPT_RUN", "FSDPCKPT_CONTROL"},
                                          {kLoop, "RANK", "WORLD_SIZE"},
                                          {kLoop, "WORLD_SIZE", "RANK"},
-                                         {kLoop, "LOCAL_RANK", "RANK"},
                                          {kLoop, "MASTER_ADDR", "RANK"},
                                          {kLoop, "MASTER_PORT", "RANK"},
                                          {kSlurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
-                                         {kSlurm, "SLURM_LOCALID", "SLURM_PROCID"},
                                          {kSlurm, "SLURM_JOB_ID", "SLURM_STEP_NUM_TASKS"},
                                          {kSlurm, "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS"},
                                          {kSlurm, "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS"},
                                          {kOpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                          {kOpenMpi, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                         {kOpenMpi, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK"},
                                          {kHydra, "PMI_RANK", "PMI_SIZE"},
-                                         {kHydra, "PMI_SIZE", "PMI_RANK"},
-                                         {kHydra, "MPI_LOCALRANKID", "PMI_RANK"}}) {
+                                         {kHydra, "PMI_SIZE", "PMI_RANK"}}) {
     const Error error = error_of([&] { read(with(c.base, {{c.variable, "-"}})); });
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_EQ(error.what(), c.variable + " is not set: " + c.partner + " needs it");
   }
+}
+
+TEST(RankEnvironment, TheLocalRankMayBeLeftOut) {
+  const RankEnvironment world = read(with(kLoop, {{"LOCAL_RANK", "-"}}));
+  EXPECT_EQ(world.rank, 5);
+  EXPECT_EQ(world.local_rank, 0);
 }
 
 TEST(RankEnvironment, AnEmptyRequiredAddressIsAUsageError) {
