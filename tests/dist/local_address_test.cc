@@ -21,7 +21,9 @@ struct Listener {
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
     EXPECT_EQ(::bind(socket.number(), reinterpret_cast<sockaddr*>(&at), size), 0);
-    if (listens) EXPECT_EQ(::listen(socket.number(), 1), 0);
+    if (listens) {
+      EXPECT_EQ(::listen(socket.number(), 1), 0);
+    }
     EXPECT_EQ(::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&at), &size), 0);
     port = ntohs(at.sin_port);
   }

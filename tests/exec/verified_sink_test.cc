@@ -5,8 +5,8 @@
 #include <initializer_list>
 
 #include "base/error_of.h"
-#include "io/sample_bytes.h"
 #include "io/atomic_file.h"
+#include "io/sample_bytes.h"
 #include "io/temp_dir.h"
 
 namespace fsdpckpt {
