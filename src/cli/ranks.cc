@@ -1,6 +1,7 @@
 #include "cli/ranks.h"
 
 #include <fsdpckpt/error.h>
+#include <fsdpckpt/open.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,12 @@ void check_launcher(const CommandLine& line, const RankOptions& ranks, const Ran
     throw Error(ErrorKind::usage, cat("DST '-' and ", theirs, " exclude each other"));
 }
 
+/// Ranks on this machine see no more than this process does. Throws Error(input).
+void check_is_there(const std::string& source) {
+  std::error_code ignored;
+  if (!fs::exists(source, ignored)) open_checkpoint(source);
+}
+
 /// A command that one process does is done by the first rank; a launcher's variables that make no sense are no matter.
 std::optional<int> leave_to_first_rank() {
   try {
@@ -101,6 +108,7 @@ std::optional<int> run_by_ranks(const CommandLine& line, int argc, char** argv) 
   const auto* verify = std::get_if<VerifyCommand>(&line.run);
   const int count = verify != nullptr ? processes_for(*verify) : ranks->count;
   if (count <= 1 && verify == nullptr) return std::nullopt;
+  check_is_there(verify != nullptr ? verify->source : std::get<ConsolidateCommand>(line.run).source);
   return launch(count, *ranks, argc, argv);
 }
 
