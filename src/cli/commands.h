@@ -10,7 +10,7 @@ int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& comma
 /// By the ranks of a world; the first prints.
 int run_consolidate(const GlobalOptions& global, const ConsolidateCommand& command, Communicator& world,
                     const WorldEvents& events);
-/// By the ranks of a world; the first prints. `flipped_rank`: see RoundTripOptions.
+/// By the ranks of a world; the first prints.
 int run_verify(const GlobalOptions& global, const VerifyCommand& command, Communicator& world,
                const WorldEvents& events);
 int run_inspect(const GlobalOptions& global, const InspectCommand& command);

@@ -11,12 +11,6 @@
 namespace fsdpckpt {
 namespace {
 
-std::vector<std::uint64_t> gather_sizes(Communicator& world, std::uint64_t mine) {
-  std::vector<std::uint64_t> sizes(static_cast<std::size_t>(world.size()));
-  world.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(sizes)));
-  return sizes;
-}
-
 std::string packed(const Error& error, const Communicator& world) {
   Error copy = error;
   return pack_error(copy.in_rank(world.rank(), cat("rank ", world.rank(), " of ", world.size())));
@@ -45,7 +39,7 @@ std::string broadcast_text(Communicator& world, std::string text, int root) {
 }
 
 std::vector<std::string> gather_texts(Communicator& world, std::string_view mine) {
-  const std::vector<std::uint64_t> sizes = gather_sizes(world, mine.size());
+  const std::vector<std::uint64_t> sizes = gather_values<std::uint64_t>(world, mine.size());
   const std::uint64_t longest = std::ranges::max(sizes);
   std::vector<std::string> texts(sizes.size());
   if (longest == 0) return texts;
@@ -58,7 +52,7 @@ std::vector<std::string> gather_texts(Communicator& world, std::string_view mine
 
 void agree(Communicator& world, const std::exception_ptr& mine) {
   const std::string text = mine ? packed(as_error(mine), world) : std::string();
-  const std::vector<std::uint64_t> sizes = gather_sizes(world, text.size());
+  const std::vector<std::uint64_t> sizes = gather_values<std::uint64_t>(world, text.size());
   const auto failed = std::ranges::find_if(sizes, [](std::uint64_t size) { return size > 0; });
   if (failed == sizes.end()) return;
   throw unpack_error(broadcast_text(world, text, static_cast<int>(failed - sizes.begin())));

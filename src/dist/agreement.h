@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,14 @@ void agree(Communicator& world, const std::function<void()>& work);
 
 /// The same for an error that was met before; none when `mine` is null.
 void agree(Communicator& world, const std::exception_ptr& mine);
+
+/// The value of every rank, by rank: plain bytes, of one size everywhere.
+template <class T>
+std::vector<T> gather_values(Communicator& world, const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(world.size()));
+  world.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
 
 /// The text of every rank, by rank.
 std::vector<std::string> gather_texts(Communicator& world, std::string_view mine);

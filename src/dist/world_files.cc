@@ -3,7 +3,6 @@
 #include <fsdpckpt/error.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/text.h"
 #include "dist/agreement.h"
@@ -43,8 +42,7 @@ std::vector<std::string> WorldFiles::list(const std::function<std::vector<std::s
 SharedFiles::Found WorldFiles::find(const std::function<std::optional<std::uint64_t>()>& here) {
   std::uint64_t mine = kMissing;
   agree(world_, [&] { mine = here().value_or(kMissing); });
-  std::vector<std::uint64_t> sizes(static_cast<std::size_t>(world_.size()));
-  world_.all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(sizes)));
+  const std::vector<std::uint64_t> sizes = gather_values(world_, mine);
   Found found;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     if (sizes[rank] == kMissing) continue;

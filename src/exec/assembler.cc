@@ -6,13 +6,18 @@
 
 namespace fsdpckpt {
 
+void scatter_piece(const BoxInTensor& box, const Piece& piece, Bytes bytes, std::uint32_t item_size,
+                   std::uint64_t first, MutableBytes out) {
+  for_each_run(box, piece, [&](const Run& run) {
+    std::memcpy(out.data() + (run.to - first) * item_size, bytes.data() + run.from * item_size, run.count * item_size);
+  });
+}
+
 void Assembler::scatter(SourceChunk& chunk, std::uint32_t item_size, const Piece& piece, std::uint64_t begin,
                         MutableBytes out) {
   const MutableBytes bytes = piece_.take(piece.count * item_size);
   reader_.read(chunk, item_size, piece, bytes);
-  for_each_run(chunk.box, piece, [&](const Run& run) {
-    std::memcpy(out.data() + (run.to - begin) * item_size, bytes.data() + run.from * item_size, run.count * item_size);
-  });
+  scatter_piece(chunk.box, piece, bytes, item_size, begin, out);
 }
 
 std::uint32_t Assembler::fill(RecordWork& record, std::uint64_t begin, MutableBytes out) {

@@ -10,6 +10,10 @@
 
 namespace fsdpckpt {
 
+/// Spreads a piece's elements, dense in `bytes`, over `out`, which starts at element `first` of the tensor.
+void scatter_piece(const BoxInTensor& box, const Piece& piece, Bytes bytes, std::uint32_t item_size,
+                   std::uint64_t first, MutableBytes out);
+
 class Assembler {
  public:
   explicit Assembler(ChunkReader& reader) : reader_(reader) {}

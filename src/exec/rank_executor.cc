@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "dist/agreement.h"
 #include "exec/anonymous_memory.h"
+#include "exec/assembler.h"
 #include "exec/chunk_reader.h"
 #include "exec/parcels.h"
 #include "exec/stop.h"
@@ -192,7 +193,7 @@ class RankExecutor {
       if (goes_there)
         copy_to(there, bytes);
       else
-        scatter(delivery, bytes, item_size, first, out);
+        scatter_piece(delivery.chunk->box, delivery.piece, bytes, item_size, first, out);
     }
   }
 
@@ -208,14 +209,6 @@ class RankExecutor {
 
   static void copy_to(MutableBytes there, MutableBytes bytes) {
     if (there.data() != bytes.data()) std::memcpy(there.data(), bytes.data(), bytes.size());
-  }
-
-  static void scatter(const Delivery& delivery, MutableBytes bytes, std::uint32_t item_size, std::uint64_t first,
-                      MutableBytes out) {
-    for_each_run(delivery.chunk->box, delivery.piece, [&](const Run& run) {
-      std::memcpy(out.data() + (run.to - first) * item_size, bytes.data() + run.from * item_size,
-                  run.count * item_size);
-    });
   }
 
   void compare(Bytes bytes, Bytes replica, const Delivery& delivery) const {

@@ -44,8 +44,7 @@ std::uint64_t digest_of(const Checkpoint::Data& data, const TorchFilePlan& plan)
 }
 
 void require_same_plan(Communicator& world, std::uint64_t digest) {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(world.size()));
-  world.all_gather(std::as_bytes(std::span(&digest, 1)), std::as_writable_bytes(std::span(all)));
+  const std::vector<std::uint64_t> all = gather_values(world, digest);
   const auto other = std::ranges::find_if(all, [&](std::uint64_t their) { return their != all.front(); });
   if (other == all.end()) return;
   throw Error(ErrorKind::ranks, cat("rank 0 and rank ", other - all.begin(),
@@ -106,9 +105,7 @@ class WorldOutput {
     const FileToken mine = token;
     world_.broadcast(std::as_writable_bytes(std::span(&token, 1)), 0);
     const std::uint8_t reaches = mine.inode == token.inode && mine.size == token.size ? 1 : 0;
-    std::vector<std::uint8_t> all(static_cast<std::size_t>(world_.size()));
-    world_.all_gather(std::as_bytes(std::span(&reaches, 1)), std::as_writable_bytes(std::span(all)));
-    for (const std::uint8_t reached : all) reach_.push_back(reached != 0);
+    for (const std::uint8_t reached : gather_values(world_, reaches)) reach_.push_back(reached != 0);
     agree(world_, [&] {
       if (!own_ && reaches != 0) joined_.emplace(temporary_, target, files);
     });
@@ -145,8 +142,7 @@ void add_shares(Communicator& world, const RankCounts& counts, ConsolidateReport
   const std::array<std::uint64_t, 9> numbers{mine.pid,        mine.read,        mine.sent,
                                              mine.received,   mine.written,     mine.peak_anon_bytes,
                                              moved.broadcast, moved.all_gather, moved.send};
-  std::vector<std::array<std::uint64_t, 9>> all(static_cast<std::size_t>(world.size()));
-  world.all_gather(std::as_bytes(std::span(numbers)), std::as_writable_bytes(std::span(all)));
+  const auto all = gather_values(world, numbers);
   const std::vector<std::string> hosts = gather_texts(world, host_name());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const auto& n = all[rank];
